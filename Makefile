@@ -1,0 +1,73 @@
+# Holdfast. The text behind "##" is what `make help` prints.
+
+PYTHON  ?= python3
+VENV    ?= .venv
+WORKERS ?= 2
+BIN     := $(VENV)/bin
+STAMP   := $(VENV)/.installed
+LOCK    := requirements/lock.txt
+UV      := uv==0.13.7
+
+# These must be covered to the last branch.
+GATED := src/holdfast/model/*,src/holdfast/store/*,src/holdfast/engine/leases.py,src/holdfast/engine/repairs.py
+FAST  := $(wildcard tests/model tests/store tests/house_rules)
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo test check lint format bench chaos docs lock clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+
+run: $(STAMP)  ## Start Holdfast with the demo application and its dashboard, until Ctrl-C
+	@echo "make run comes with the worker (see CHANGELOG.md)" >&2; exit 1
+
+demo: $(STAMP)  ## Do the same work as run, print a summary and end
+	@echo "make demo comes with the worker (see CHANGELOG.md)" >&2; exit 1
+
+test: lint  ## Everything: linters, all tests, coverage gates
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -m "not slow" -n $(WORKERS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --include='$(GATED)' --fail-under=100
+	$(BIN)/python -m pytest -m slow -n $(WORKERS) || [ $$? -eq 5 ]  # 5: there is no slow test yet
+
+check: lint  ## Before each commit: linters, house rules, fast tests; under a minute
+	$(BIN)/python -m pytest -q -m "not slow" -n $(WORKERS) $(FAST)
+
+lint: $(STAMP)  ## Format check, ruff, mypy, import direction
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP)  ## Format the code and apply the safe repairs of the linter
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP)  ## Measure throughput and latency on this machine
+	$(BIN)/python -m bench
+
+chaos: $(STAMP)  ## Kill real processes and count what was lost
+	$(BIN)/python -m pytest tests/stories
+
+docs: $(STAMP)  ## Write the generated pages anew
+	$(BIN)/python tools/generate_docs.py
+
+# uv ignores pip's settings, so no address of a private registry can slip into the lock file.
+lock:  ## Renew requirements/lock.txt from pyproject.toml
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip install --quiet $(UV)
+	$(VENV)-lock/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-emit-package holdfast --no-config --upgrade \
+	  --custom-compile-command "make lock" --quiet --output-file $(LOCK)
+
+clean:  ## Remove the virtual environment and all caches
+	rm -rf $(VENV) $(VENV)-lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf dist htmlcov .coverage .coverage.*
+
+$(STAMP): $(LOCK) pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Holdfast needs Python 3.11 or newer. Try: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(STAMP)

@@ -1,0 +1,235 @@
+"""The application: where handlers are registered and jobs are enqueued."""
+
+from __future__ import annotations
+
+from holdfast.engine.desk import Desk
+from holdfast.engine.jobs import enqueue
+from holdfast.handle import Handle
+from holdfast.model.errors import BadInput
+from holdfast.model.payload import SIZE_LIMIT, encode
+from holdfast.model.request import NewJob, check_options
+from holdfast.wiring import open_store, store_url
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from contextlib import AbstractContextManager
+    from datetime import timedelta
+    from typing import Any, ParamSpec, Self, TypeVar, overload
+
+    from holdfast.engine.registry import Registry
+    from holdfast.engine.watch import Watch
+    from holdfast.handler import Call, Handler
+    from holdfast.model.backoff import Backoff
+    from holdfast.model.job import Job
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+OPTIONS = frozenset({
+    "context", "delay", "group", "key", "key_window", "max_attempts", "priority", "queue", "scheduled_at", "tenant",
+    "timeout",
+})  # fmt: skip
+
+
+class App:
+    """One queue: its store, its handlers, and the way in.
+
+    `url` is `sqlite:///jobs.db` (four slashes: an absolute path); by default HOLDFAST_URL, else ./holdfast.db.
+    `imports` names modules to import before work begins, for applications made by a factory.
+    `max_depth` bounds how many jobs may wait in a queue; over it, only priorities 1 to 3 are let in.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        imports: Iterable[str] = (),
+        payload_limit: int = SIZE_LIMIT,
+        max_depth: Mapping[str, int] | None = None,
+        clock: Callable[[], int] | None = None,
+    ) -> None:
+        self.url = store_url(url)
+        self.imports = tuple(imports)
+        self.payload_limit = payload_limit
+        self.max_depth = dict(max_depth or {})
+        self.desk = Desk(open_store(self.url, clock))
+        self._registry: Registry | None = None
+        self._watch: Watch | None = None
+
+    # -- handlers
+
+    if TYPE_CHECKING:
+
+        @overload
+        def job(self, function: Callable[P, R], /) -> Handler[P, R]: ...
+        @overload
+        def job(
+            self,
+            *,
+            type: str | None = None,
+            queue: str = "default",
+            priority: int = 5,
+            max_attempts: int = 3,
+            timeout: float | timedelta | None = 900,
+            lease: float | timedelta = 60,
+            backoff: Backoff | None = None,
+            max_crashes: int = 3,
+            permanent: tuple[type[BaseException], ...] = (),
+            version: int = 1,
+            isolation: str | None = None,
+            key_window: str | float | timedelta | None = None,
+        ) -> Callable[[Callable[P, R]], Handler[P, R]]: ...
+
+    def job(self, function: Any = None, /, **settings: Any) -> Any:  # type: ignore[misc]
+        """Register a handler: `@app.job` or `@app.job(queue="images", max_attempts=5, timeout=30)`."""
+        from holdfast.handler import register  # noqa: PLC0415  # a process that only enqueues needs no schema library
+
+        if function is not None:
+            return register(self, function, {})
+        return lambda function: register(self, function, settings)
+
+    @property
+    def registry(self) -> Registry:
+        """The handlers this process knows."""
+        if self._registry is None:
+            from holdfast.engine.registry import Registry  # noqa: PLC0415
+
+            self._registry = Registry()
+        return self._registry
+
+    # -- enqueue
+
+    def enqueue(
+        self,
+        type: str,
+        payload: Mapping[str, Any] | None = None,
+        *,
+        connection: Any = None,
+        **options: Any,
+    ) -> Handle:
+        """Enqueue by name; with `connection`, inside the caller's own transaction."""
+        job = self.new_job(type, {} if payload is None else payload, options)
+        if connection is not None:
+            return self._handles(enqueue(self.desk.store.join(connection), [job], self.max_depth))[0]
+        return self._handles(self.desk.write(enqueue, [job], self.max_depth))[0]
+
+    async def aenqueue(self, type: str, payload: Mapping[str, Any] | None = None, **options: Any) -> Handle:
+        """Enqueue by name from a coroutine."""
+        job = self.new_job(type, {} if payload is None else payload, options)
+        return self._handles(await self.desk.awrite(enqueue, [job], self.max_depth))[0]
+
+    def enqueue_many(self, calls: Iterable[Call], *, connection: Any = None) -> list[Handle]:
+        """Enqueue many in one transaction: `app.enqueue_many([thumbnail.call(path="a.png"), ...])`."""
+        jobs = [call.new_job() for call in calls]
+        if not jobs:
+            return []
+        if connection is not None:
+            return self._handles(enqueue(self.desk.store.join(connection), jobs, self.max_depth))
+        return self._handles(self.desk.write(enqueue, jobs, self.max_depth))
+
+    async def aenqueue_many(self, calls: Iterable[Call]) -> list[Handle]:
+        """Enqueue many in one transaction, from a coroutine."""
+        jobs = [call.new_job() for call in calls]
+        return self._handles(await self.desk.awrite(enqueue, jobs, self.max_depth)) if jobs else []
+
+    def new_job(self, type: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> NewJob:
+        """A checked request. A type that is known here is checked against its handler; any other before its run."""
+        check_options(options, OPTIONS)
+        if not isinstance(payload, dict):
+            raise BadInput("PAYLOAD_INVALID", "a payload is an object: pass a dict of the handler's arguments")
+        handler = None if self._registry is None else self._registry.door(type)
+        if handler is not None:
+            return handler.new_job(payload, options)  # type: ignore[no-any-return]
+        return NewJob(type, encode(payload, limit=self.payload_limit), **checked(options))
+
+    def transaction(self) -> AbstractContextManager[Any]:
+        """`with app.transaction() as tx: tx.execute(...); job.enqueue(...)`: all of it commits, or none."""
+        from contextlib import contextmanager  # noqa: PLC0415
+
+        return contextmanager(self.desk.transaction)()
+
+    def notify(self, *queues: str) -> None:
+        """Tell workers that a transaction of the caller's own has committed new jobs."""
+        from holdfast.model.news import News  # noqa: PLC0415
+
+        news = News()
+        news.queues.update(queues or ("default",))
+        self.desk.notify(news)
+
+    # -- look and act
+
+    def handle(self, job_id: str) -> Handle:
+        """A handle on a job that exists."""
+        return Handle(self, job_id, created=False)
+
+    def get(self, job_id: str, *, tenant: str | None = None) -> Job:
+        """The job as it is now."""
+        from holdfast.engine import jobs  # noqa: PLC0415
+
+        return self.desk.read(jobs.get, job_id, tenant)
+
+    def jobs(self, *, limit: int = 50, before: str | None = None, **where: str | None) -> list[Job]:
+        """The newest jobs; narrowed by status, type, queue, group, tenant."""
+        from holdfast.engine import jobs  # noqa: PLC0415
+
+        check_options(where, frozenset({"status", "type", "queue", "group", "tenant"}))
+        return self.desk.read(jobs.list_jobs, limit=limit, before=before, **where)[0]
+
+    def cancel(self, job_id: str, *, mode: str = "immediate", actor: str | None = None) -> dict[str, Any]:
+        """Stop a job; `graceful` lets a run that has begun complete."""
+        from holdfast.engine import jobs  # noqa: PLC0415
+
+        return self.desk.write(jobs.cancel, job_id, mode=mode, actor=actor)
+
+    def retry(self, job_id: str, *, actor: str | None = None) -> Job:
+        """Send a failed or dead-lettered job round again."""
+        from holdfast.engine import jobs  # noqa: PLC0415
+
+        return self.desk.write(jobs.retry, job_id, actor=actor)
+
+    def explain(self, job_id: str) -> dict[str, Any]:
+        """Why the job does not run now."""
+        from holdfast.engine.explain import explain  # noqa: PLC0415
+
+        return self.desk.read(explain, job_id)
+
+    def statistics(self) -> dict[str, Any]:
+        """Depth, age, runs, endings and durations by queue and type."""
+        from holdfast.engine.figures import statistics  # noqa: PLC0415
+
+        return self.desk.read(statistics)
+
+    @property
+    def watch(self) -> Watch:
+        """All waits of this process for a job's next change."""
+        if self._watch is None:
+            from holdfast.engine.watch import Watch  # noqa: PLC0415
+
+            self._watch = Watch(self.desk)
+        return self._watch
+
+    def close(self) -> None:
+        """Finish what is under way and let go of the database."""
+        self.desk.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _handles(self, answers: list[tuple[str, bool]]) -> list[Handle]:
+        return [Handle(self, job_id, created=created) for job_id, created in answers]
+
+
+def checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as a NewJob takes them: the context as JSON text."""
+    given = dict(options)
+    if given.get("context") is not None:
+        from holdfast.model.envelope import check_context  # noqa: PLC0415
+
+        given["context"] = check_context(given["context"])
+    else:
+        given.pop("context", None)
+    return given

@@ -1,0 +1,310 @@
+"""Where every call to the store goes through, one at a time.
+
+A verb is a function of an open transaction. A caller puts it on the desk; whoever has the turn runs everything that
+lies there in one transaction and answers each. So a lone caller runs its own verb on its own thread at no extra cost,
+callers that had to wait share one commit, and the same verb serves threads (`write`) and coroutines (`awrite`, through
+one database thread). An answer is given only once it is durable.
+
+Failure cases: a verb that raises takes nothing else with it (the store repeats the others alone). If the database
+thread dies, every waiting coroutine is told. Before a fork the turn is taken and every connection closed; parent and
+child reopen when they next need one.
+"""
+
+from __future__ import annotations
+
+import os
+from _contextvars import ContextVar
+from _queue import SimpleQueue
+from _thread import allocate_lock, get_ident
+from _weakref import ref
+from collections import deque
+
+from holdfast.model.errors import BadInput, StoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Iterator
+    from typing import Any, Concatenate, ParamSpec, TypeVar
+
+    from holdfast.model.news import News
+    from holdfast.store.port import Store, Transaction
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+    Verb = Callable[Concatenate[Transaction, P], R]
+
+_open_transaction: ContextVar[tuple[Desk, Any] | None] = ContextVar("holdfast_transaction", default=None)
+
+
+class _Call:
+    """A verb on the desk, and its answer."""
+
+    __slots__ = ("answer", "done", "future", "run")
+
+    def __init__(self, run: Callable[[Any], Any], future: asyncio.Future[Any] | None = None) -> None:
+        self.run = run
+        self.future = future
+        self.done = False
+        self.answer: Any = None
+
+
+class Desk:
+    """The one way to a store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.listeners: list[Callable[[News], None]] = []  # called after each commit that changed something
+        self._waiting: deque[_Call] = deque()
+        self._turn = allocate_lock()
+        self._turn_of = 0
+        self._reading = allocate_lock()
+        self._errands: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread: Any = None
+        self._closed = False
+        _desks.append(ref(self))
+
+    def write(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a verb and wait until it is durable."""
+        here = self._transaction_here()
+        if here is not None:
+            return verb(here, *args, **kwargs)
+        call = _Call(lambda transaction: verb(transaction, *args, **kwargs))
+        self._put(call)
+        self._take_turn()
+        try:
+            if not call.done:
+                self._clear_desk()
+        finally:
+            self._give_turn()
+        if isinstance(call.answer, BaseException):
+            raise call.answer
+        return call.answer  # type: ignore[no-any-return]
+
+    async def awrite(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a verb without blocking the event loop, and wait until it is durable."""
+        here = self._transaction_here()
+        if here is not None:
+            return verb(here, *args, **kwargs)
+        call = _Call(lambda transaction: verb(transaction, *args, **kwargs), self._future())
+        self._put(call)
+        self._send(self._clear_desk_in_turn)
+        return await call.future  # type: ignore[no-any-return,misc]
+
+    def read(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a verb that changes nothing."""
+        here = self._transaction_here()
+        if here is not None:
+            return verb(here, *args, **kwargs)
+        with self._reading:
+            self._check_open()
+            return self.store.read(lambda transaction: verb(transaction, *args, **kwargs))  # type: ignore[no-any-return]
+
+    async def aread(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a verb that changes nothing, without blocking the event loop."""
+        here = self._transaction_here()
+        if here is not None:
+            return verb(here, *args, **kwargs)
+        call = _Call(lambda _: self.read(verb, *args, **kwargs), self._future())
+
+        def errand() -> None:
+            try:
+                answer = call.run(None)
+            except Exception as error:  # noqa: BLE001  # the awaiting caller gets it
+                answer = error
+            _answer(call, answer)
+
+        self._send(errand)
+        return await call.future  # type: ignore[no-any-return,misc]
+
+    def transaction(self) -> Iterator[Any]:
+        """Hold one transaction open: what the block writes, and every enqueue in it, commit or vanish together.
+
+        A generator for `contextlib.contextmanager`, which the cold path does without.
+        """
+        if self._transaction_here() is not None:
+            raise BadInput("BAD_OPTION", "transactions do not nest: leave the open one first")
+        self._take_turn()
+        try:
+            self._check_open()
+            here = self.store.begin()
+            mark = _open_transaction.set((self, here))
+            try:
+                yield here
+            except BaseException:
+                self.store.roll_back()
+                raise
+            else:
+                self._tell(self.store.commit())
+            finally:
+                _open_transaction.reset(mark)
+        finally:
+            self._give_turn()
+
+    def notify(self, news: News) -> None:
+        """Tell the listeners of a change that was made on a caller's own connection."""
+        self._tell(news)
+
+    def close(self) -> None:
+        """Finish what lies on the desk, stop the database thread and let go of the file."""
+        self._take_turn()
+        try:
+            self._clear_desk()
+            self._closed = True
+            with self._reading:
+                self.store.close()
+        finally:
+            self._give_turn()
+        if self._thread is not None:
+            self._errands.put(None)
+            self._thread.join()
+            self._thread = None
+
+    def _put(self, call: _Call) -> None:
+        self._check_open()
+        self._waiting.append(call)
+
+    def _clear_desk(self) -> None:
+        """Run all that waits in one transaction. Only ever called by whoever has the turn."""
+        calls: list[_Call] = []
+        while self._waiting:
+            calls.append(self._waiting.popleft())
+        if not calls:
+            return
+        try:
+            answers, news = self.store.write([call.run for call in calls])
+        except BaseException as error:
+            for call in calls:
+                _answer(call, error)
+            raise
+        for call, answer in zip(calls, answers, strict=True):
+            _answer(call, answer)
+        self._tell(news)
+
+    def _clear_desk_in_turn(self) -> None:
+        self._take_turn()
+        try:
+            self._clear_desk()
+        finally:
+            self._give_turn()
+
+    def _tell(self, news: News) -> None:
+        if news:
+            for listener in self.listeners:
+                listener(news)
+
+    def _take_turn(self) -> None:
+        if self._turn_of == get_ident():
+            raise BadInput(
+                "BAD_OPTION", "this thread holds a transaction open, and another task of it wants to write: "
+                "do not await inside `with app.transaction()`"
+            )  # fmt: skip
+        self._turn.acquire()
+        self._turn_of = get_ident()
+
+    def _give_turn(self) -> None:
+        self._turn_of = 0
+        self._turn.release()
+
+    def _transaction_here(self) -> Any:
+        here = _open_transaction.get()
+        return here[1] if here is not None and here[0] is self else None
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError("STORE_CLOSED", "the application was closed: make a new App")
+
+    def _future(self) -> asyncio.Future[Any]:
+        import asyncio  # noqa: PLC0415  # a cold hook never awaits
+
+        self._check_open()
+        return asyncio.get_running_loop().create_future()
+
+    def _send(self, errand: Callable[[], None]) -> None:
+        if self._thread is None:
+            import threading  # noqa: PLC0415
+
+            self._thread = threading.Thread(target=self._run_errands, name="holdfast-database", daemon=True)
+            self._thread.start()
+        self._errands.put(errand)
+
+    def _run_errands(self) -> None:
+        errands = self._errands
+        while (errand := errands.get()) is not None:
+            try:
+                errand()
+            except Exception as error:  # noqa: BLE001  # its own callers were told; the next errand may fare better
+                while self._waiting:
+                    _answer(self._waiting.popleft(), error)
+
+    def _before_fork(self) -> bool:
+        """Come to rest; False when the forking thread itself holds a transaction open, which must stay as it is."""
+        if self._turn_of == get_ident():
+            return False
+        self._turn.acquire()
+        self._reading.acquire()
+        self.store.close(keep_log=True)
+        return True
+
+    def _after_fork_in_parent(self) -> None:
+        self._reading.release()
+        self._turn.release()
+
+    def _after_fork_in_child(self, *, rested: bool) -> None:
+        """Calls of other threads, and a transaction of this one, stay with the parent."""
+        if not rested:
+            self.store.abandon()
+            _open_transaction.set(None)
+        self._waiting = deque()
+        self._turn, self._turn_of = allocate_lock(), 0
+        self._reading = allocate_lock()
+        self._errands, self._thread = SimpleQueue(), None
+
+
+def _answer(call: _Call, answer: Any) -> None:
+    call.answer = answer
+    call.done = True
+    if call.future is not None:
+        try:
+            call.future.get_loop().call_soon_threadsafe(_resolve, call.future, answer)
+        except RuntimeError:  # the loop was closed: nobody awaits this any more
+            return
+
+
+def _resolve(future: asyncio.Future[Any], answer: Any) -> None:
+    if future.done():  # the awaiting task was cancelled
+        return
+    if isinstance(answer, BaseException):
+        future.set_exception(answer)
+    else:
+        future.set_result(answer)
+
+
+_desks: list[ref[Desk]] = []
+_forking: list[tuple[Desk, bool]] = []
+_fork_lock = allocate_lock()  # two threads may fork at once
+
+
+def _before_fork() -> None:
+    _fork_lock.acquire()
+    living = [desk for desk in (one() for one in _desks) if desk is not None]
+    _desks[:] = map(ref, living)
+    _forking[:] = [(desk, desk._before_fork()) for desk in living]  # noqa: SLF001
+
+
+def _after_fork_in_parent() -> None:
+    for desk, rested in _forking:
+        if rested:
+            desk._after_fork_in_parent()  # noqa: SLF001
+    _forking.clear()
+    _fork_lock.release()
+
+
+def _after_fork_in_child() -> None:
+    for desk, rested in _forking:
+        desk._after_fork_in_child(rested=rested)  # noqa: SLF001
+    _forking.clear()
+    _fork_lock.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

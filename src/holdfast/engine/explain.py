@@ -1,0 +1,112 @@
+"""Why is this job not running? One answer, for every door."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from holdfast.engine.jobs import get
+from holdfast.model import stamp
+from holdfast.model.status import Status
+
+if TYPE_CHECKING:
+    from holdfast.model.job import Job
+    from holdfast.store.port import Transaction
+
+ALIVE_MS = 90_000  # a worker not heard of for so long is taken for gone
+CAP = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One thing that is true of the job, with a code for programs and a sentence for people."""
+
+    code: str
+    text: str
+
+
+def explain(tx: Transaction, job_id: str, tenant: str | None = None) -> dict[str, Any]:
+    """The job's status and every reason why it does not run now, the most decisive first."""
+    job = get(tx, job_id, tenant)
+    match job.status:
+        case Status.QUEUED:
+            reasons = _waiting(tx, job)
+        case Status.IN_PROGRESS:
+            reasons = [_running(tx, job)]
+        case Status.AWAITING_AUTH:
+            reasons = [Reason("AWAITING_AUTH", "a person must act first; then resume the job")]
+        case _:
+            reasons = [_ended(job)]
+    return {
+        "id": job.id,
+        "status": job.status.value,
+        "reasons": [{"code": reason.code, "text": reason.text} for reason in reasons],
+    }
+
+
+def _waiting(tx: Transaction, job: Job) -> list[Reason]:
+    reasons = []
+    due = stamp.from_datetime(job.scheduled_at)
+    if due > tx.now:
+        after = f", after {job.failed} failed and {job.crashed} crashed runs" if job.failed or job.crashed else ""
+        reasons.append(Reason("NOT_DUE", f"due in {_span(due - tx.now)}{after}"))
+    paused = [row for row in tx.overview(1)["paused"] if row[0] == job.queue]
+    reasons += [Reason("PAUSED", f"queue {name!r} was paused by {by} at {since}") for name, since, by in paused]
+    if job.held:
+        reasons.append(Reason("HELD", "something holds it outside the line"))
+    reasons += _workers(tx, job)
+    if not reasons:
+        ahead = tx.ahead(job, CAP)
+        many = f"{CAP}+" if ahead >= CAP else str(ahead)
+        reasons.append(Reason("IN_LINE", f"due; {many} jobs of its type and priority go before it"))
+    return reasons
+
+
+def _workers(tx: Transaction, job: Job) -> list[Reason]:
+    workers = tx.workers(tx.now - ALIVE_MS)
+    lanes = [lane for worker in workers for lane in worker["lanes"]]
+    if not workers:
+        return [Reason("NO_WORKER", "no worker has been heard of lately: start one with `holdfast worker`")]
+    if not any(queue == job.queue for queue, _, _ in lanes):
+        return [Reason("NO_WORKER_FOR_QUEUE", f"no worker draws from queue {job.queue!r}")]
+    known = sorted({version for queue, kind, version in lanes if (queue, kind) == (job.queue, job.type)})
+    if not known:
+        return [Reason("UNKNOWN_TYPE", f"no worker of its queue knows the type {job.type!r}: is it spelt right?")]
+    if job.payload_version not in known:
+        return [
+            Reason(
+                "UNKNOWN_VERSION",
+                f"workers know version {known[-1]} of its payload, not {job.payload_version}",
+            )
+        ]
+    return []
+
+
+def _running(tx: Transaction, job: Job) -> Reason:
+    assert job.lease_until is not None, "the table's own check keeps leases on running jobs"
+    left = stamp.from_datetime(job.lease_until) - tx.now
+    if left < 0:
+        return Reason(
+            "LEASE_EXPIRED",
+            f"{job.lease_owner} stopped renewing {_span(-left)} ago; the watchdog ends this run",
+        )
+    if job.cancel_requested_at is not None:
+        return Reason("STOPPING", f"a cancel was asked for; {job.lease_owner} may still complete it")
+    return Reason(
+        "RUNNING",
+        f"attempt {job.attempts} of {job.max_attempts} runs at {job.lease_owner}, lease for {_span(left)}",
+    )
+
+
+def _ended(job: Job) -> Reason:
+    error = "" if job.error is None else f": {job.error['class']} ({job.error['code']})"
+    advice = "; retry it by hand when the cause is gone" if job.status in (Status.FAILED, Status.DEAD_LETTER) else ""
+    return Reason("ENDED", f"{job.status.value}{error}{advice}")
+
+
+def _span(ms: int) -> str:
+    seconds = ms / 1000
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s" if seconds >= 1 else f"{ms} ms"

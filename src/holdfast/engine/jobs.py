@@ -1,0 +1,136 @@
+"""The verbs for everyone: enqueue, look, cancel, retry, and deal with dead letters."""
+
+from __future__ import annotations
+
+from holdfast.model.errors import BadInput, Conflict, NotFound, QueueFull
+from holdfast.model.request import HIGH_PRIORITY
+from holdfast.model.status import TERMINAL, Status
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.model.job import Job
+    from holdfast.model.request import NewJob
+    from holdfast.store.port import Transaction
+
+MOST_LISTED = 1_000
+_LAST_ID = "~"  # sorts behind every id
+_CANCELLED = '{"class":"Cancelled","message":"stopped on request","code":"CANCELLED"}'
+
+
+def enqueue(
+    tx: Transaction, jobs: Sequence[NewJob], max_depth: Mapping[str, int] | None = None
+) -> list[tuple[str, bool]]:
+    """Store new jobs, all or none; for each its id and whether it was created."""
+    if max_depth:
+        _check_depth(tx, jobs, max_depth)
+    return tx.insert(jobs)
+
+
+def get(tx: Transaction, job_id: str, tenant: str | None = None) -> Job:
+    """The job as it is now."""
+    job = tx.get(job_id, tenant)
+    if job is None:
+        raise NotFound("JOB_NOT_FOUND", f"no job {job_id[:50]!r}: it never was, or retention has taken it")
+    return job
+
+
+def list_jobs(
+    tx: Transaction, /, *, before: str | None = None, limit: int = 50, **where: str | None
+) -> tuple[list[Job], str | None]:
+    """The newest jobs that match, and the cursor to go on from (None at the end)."""
+    if not 1 <= limit <= MOST_LISTED:
+        raise BadInput("BAD_OPTION", f"limit is a number from 1 to {MOST_LISTED}, not {limit}")
+    status = where.get("status")
+    if status is not None and status not in set(Status):
+        raise BadInput("BAD_OPTION", f"{status[:50]!r} is no status; there are: {', '.join(Status)}")
+    return tx.list_jobs(where, before or _LAST_ID, limit)
+
+
+def cancel(
+    tx: Transaction,
+    job_id: str,
+    *,
+    mode: str = "immediate",
+    tenant: str | None = None,
+    actor: str | None = None,
+) -> dict[str, Any]:
+    """Stop a job. `graceful` lets a run that has begun complete; `immediate` ends it now and refuses what it sends."""
+    if mode not in ("immediate", "graceful"):
+        raise BadInput("BAD_OPTION", f"mode is immediate or graceful, not {mode!r:.50}")
+    job = get(tx, job_id, tenant)
+    left = tx.cancel(job_id, tenant=tenant, graceful=mode == "graceful", error=_CANCELLED)
+    if left is not None:
+        tx.note(job_id, from_status=left, why="cancel", attempt=job.attempts, actor=actor)
+    after = get(tx, job_id, tenant)
+    return {"id": job_id, "changed": left is not None, "left": left, "status": after.status.value}
+
+
+def retry(tx: Transaction, job_id: str, *, tenant: str | None = None, actor: str | None = None) -> Job:
+    """Send a failed or dead-lettered job round again, its counters at zero."""
+    job = get(tx, job_id, tenant)
+    if not tx.retry(job_id, tenant):
+        advice = "enqueue it anew instead" if job.ended else "it has not ended: cancel it, or let it go on"
+        raise Conflict(
+            "WRONG_STATUS",
+            f"job {job_id} is {job.status.value}; only failed and dead_letter jobs are retried: {advice}",
+        )
+    tx.note(job_id, from_status=job.status.value, why="retry by a person", attempt=job.attempts, actor=actor)
+    return get(tx, job_id, tenant)
+
+
+def history(tx: Transaction, job_id: str, tenant: str | None = None) -> list[dict[str, Any]]:
+    """What happened to the job that its row cannot tell, oldest first."""
+    get(tx, job_id, tenant)
+    return tx.history(job_id)
+
+
+def dead_letters(
+    tx: Transaction,
+    *,
+    status: str = "dead_letter",
+    before: str | None = None,
+    limit: int = 50,
+    type: str | None = None,
+    tenant: str | None = None,
+) -> list[Job]:
+    """The newest jobs that ended badly."""
+    return tx.attention(status, before or _LAST_ID, limit, {"type": type, "tenant": tenant})
+
+
+def retry_dead(tx: Transaction, *, actor: str | None = None, limit: int = 500, **where: str | None) -> int:
+    """Send a batch of dead letters round again; answers how many. Call until it answers 0."""
+    found = dead_letters(tx, limit=limit, **where)  # type: ignore[arg-type]
+    for job in found:
+        retry(tx, job.id, tenant=where.get("tenant"), actor=actor)
+    return len(found)
+
+
+def purge_dead(tx: Transaction, *, limit: int = 500, **where: str | None) -> int:
+    """Delete a batch of dead letters for good; answers how many. Call until it answers 0."""
+    found = dead_letters(tx, limit=limit, **where)  # type: ignore[arg-type]
+    return sum(tx.purge(job.id, job.status.value) for job in found)
+
+
+def purge(tx: Transaction, job_id: str, *, tenant: str | None = None) -> None:
+    """Delete one ended job for good."""
+    job = get(tx, job_id, tenant)
+    if job.status not in TERMINAL or not tx.purge(job_id, job.status.value):
+        raise Conflict(
+            "WRONG_STATUS",
+            f"job {job_id} is {job.status.value}: only ended jobs can be deleted; cancel it first",
+        )
+
+
+def _check_depth(tx: Transaction, jobs: Sequence[NewJob], max_depth: Mapping[str, int]) -> None:
+    for queue in {job.queue for job in jobs} & set(max_depth):
+        most = max_depth[queue]
+        low = sum(1 for job in jobs if job.queue == queue and job.priority > HIGH_PRIORITY)
+        if low and tx.depth(queue, most + 1) + low > most:
+            raise QueueFull(
+                "QUEUE_FULL",
+                f"queue {queue!r} holds its maximum of {most} waiting jobs: try again later, or use a priority of "
+                f"{HIGH_PRIORITY} or better",
+            )

@@ -1,0 +1,80 @@
+"""The handlers a process knows, by type. What is not here is neither checked at enqueue nor claimed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from holdfast.engine.signature import Signature
+from holdfast.model.errors import BadInput
+from holdfast.model.lease import Lane
+from holdfast.model.policy import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+
+@dataclass(kw_only=True)
+class Definition:
+    """One type: its handler and what it settles for all its jobs."""
+
+    type: str
+    function: Callable[..., Any]
+    context_type: Any
+    queue: str = "default"
+    policy: Policy = field(default_factory=Policy)
+    version: int = 1
+    isolation: str | None = None
+
+    @cached_property
+    def signature(self) -> Signature:
+        """Read when first needed: names in annotations may be defined further down in the module."""
+        return Signature(self.function, self.context_type)
+
+    def lanes(self) -> Iterable[Lane]:
+        """Where its jobs wait: its own version of the payload and every older one."""
+        return (Lane(self.queue, self.type, version) for version in range(1, self.version + 1))
+
+
+class Registry:
+    """Type -> definition."""
+
+    def __init__(self) -> None:
+        self._definitions: dict[str, Definition] = {}
+        self._doors: dict[str, Any] = {}
+
+    def add(self, definition: Definition, door: Any = None) -> None:
+        """Know a handler; one type has one handler. `door` is what users hold of it."""
+        known = self._definitions.get(definition.type)
+        if known is not None and known.function is not definition.function:
+            raise BadInput(
+                "BAD_OPTION",
+                f"type {definition.type!r} has a handler already ({known.function.__qualname__}): give another type=",
+            )
+        self._definitions[definition.type] = definition
+        self._doors[definition.type] = door
+
+    def door(self, kind: str) -> Any:
+        """What users hold of a known type, else None."""
+        return self._doors.get(kind)
+
+    def get(self, kind: str) -> Definition | None:
+        """The definition of a type, if it is known here."""
+        return self._definitions.get(kind)
+
+    def __iter__(self) -> Any:
+        return iter(self._definitions.values())
+
+    def lanes(self, queues: Collection[str] | None = None) -> tuple[Lane, ...]:
+        """Every lane of the known types, in the named queues or in each type's own."""
+        lanes: dict[Lane, None] = {}
+        for definition in self:
+            for lane in definition.lanes():
+                for queue in (lane.queue,) if queues is None else queues:
+                    lanes[lane._replace(queue=queue)] = None
+        return tuple(lanes)
+
+    def policies(self) -> dict[str, Policy]:
+        """Type -> its rules."""
+        return {definition.type: definition.policy for definition in self}

@@ -1,0 +1,73 @@
+"""The verbs for upkeep: end runs nobody holds any more, hand back what a dead owner held, delete what is old."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from holdfast.model.decide import decide
+from holdfast.model.failure import Failure
+from holdfast.model.outcome import Crashed, Outcome
+from holdfast.model.policy import DEFAULT_POLICY, Policy
+from holdfast.store.port import Ending
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from holdfast.model.lease import Claim
+    from holdfast.store.port import Transaction
+
+DAY_MS = 24 * 3600 * 1000
+KEEP_MS = {
+    "completed": 7 * DAY_MS,
+    "cancelled": 7 * DAY_MS,
+    "failed": 30 * DAY_MS,
+}  # dead letters wait for a person
+
+_EXPIRED = Crashed(Failure("LeaseExpired", "the worker stopped renewing its lease", "LEASE_EXPIRED"))
+
+
+def recover_expired(
+    tx: Transaction, policies: Mapping[str, Policy] | None = None, *, limit: int = 200
+) -> dict[str, int]:
+    """End runs whose lease ran out, by the same rule as any crash; answers how many went where."""
+    return _end(tx, tx.expired(limit), lambda _: _EXPIRED, policies or {}, expired=True)
+
+
+def end_runs_of(
+    tx: Transaction,
+    owner: str,
+    outcome: Callable[[Claim], Outcome],
+    policies: Mapping[str, Policy] | None = None,
+) -> dict[str, int]:
+    """End every run that a dead owner held; `outcome` says how each one ended."""
+    return _end(tx, tx.held_by(owner), outcome, policies or {}, expired=False)
+
+
+def sweep_ended(
+    tx: Transaction, keep_ms: Mapping[str, int] | None = None, *, after: str = "", window: int = 500
+) -> tuple[int, str | None]:
+    """Delete ended jobs older than their status is kept: the count, and the cursor to go on from (None at the end)."""
+    return tx.sweep_ended(dict(KEEP_MS if keep_ms is None else keep_ms), after, window)
+
+
+def _end(
+    tx: Transaction,
+    claims: list[Claim],
+    outcome: Callable[[Claim], Outcome],
+    policies: Mapping[str, Policy],
+    *,
+    expired: bool,
+) -> dict[str, int]:
+    endings = [
+        Ending(
+            claim,
+            decide(
+                claim, outcome(claim), policies.get(claim.type, DEFAULT_POLICY), now=tx.now, spread=random.random()
+            ),
+        )
+        for claim in claims
+    ]  # fmt: skip
+    accepted = tx.finish(endings, expired=expired)
+    return dict(Counter(ending.move.status.value for ending, held in zip(endings, accepted, strict=True) if held))

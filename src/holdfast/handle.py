@@ -1,0 +1,86 @@
+"""A handle on an enqueued job: its id, and what became of it."""
+
+from __future__ import annotations
+
+import sys
+from time import monotonic
+
+from holdfast.model.errors import HoldfastError, JobCancelled, JobFailed, ResultTimeout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.app import App
+    from holdfast.model.job import Job
+    from holdfast.model.status import Status
+
+_LONGEST_WAIT = 3600.0
+
+
+class Handle:
+    """`created` is False when an idempotency key answered a job that was there before."""
+
+    __slots__ = ("_app", "created", "id")
+
+    def __init__(self, app: App, job_id: str, *, created: bool) -> None:
+        self._app = app
+        self.id = job_id
+        self.created = created
+
+    def job(self) -> Job:
+        """The job as it is now."""
+        return self._app.get(self.id)
+
+    def status(self) -> Status:
+        """Where the job stands."""
+        return self.job().status
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Wait until the job has ended: its result, or JobFailed, JobCancelled, ResultTimeout."""
+        if "asyncio" in sys.modules and sys.modules["asyncio"]._get_running_loop() is not None:  # noqa: SLF001
+            raise HoldfastError(
+                "USE_AWAIT", "result() would block the running event loop: use `await handle.aresult()`"
+            )
+        deadline = _deadline(timeout)
+        while not (job := self.job()).ended:
+            left = deadline - monotonic()
+            if left <= 0:
+                raise _too_late(self.id, timeout)
+            self._app.watch.wait(self.id, job.version, min(left, _LONGEST_WAIT))
+        return _result(job)
+
+    async def aresult(self, timeout: float | None = None) -> Any:  # noqa: ASYNC109
+        """Wait for the same in a coroutine."""
+        from holdfast.engine import jobs  # noqa: PLC0415
+
+        deadline = _deadline(timeout)
+        while not (job := await self._app.desk.aread(jobs.get, self.id)).ended:
+            left = deadline - monotonic()
+            if left <= 0:
+                raise _too_late(self.id, timeout)
+            await self._app.watch.await_change(self.id, job.version, min(left, _LONGEST_WAIT))
+        return _result(job)
+
+    def cancel(self, *, mode: str = "immediate") -> dict[str, Any]:
+        """Stop the job."""
+        return self._app.cancel(self.id, mode=mode)
+
+    def __repr__(self) -> str:
+        return f"<Handle {self.id}>"
+
+
+def _deadline(timeout: float | None) -> float:
+    return float("inf") if timeout is None else monotonic() + timeout
+
+
+def _too_late(job_id: str, timeout: float | None) -> ResultTimeout:
+    return ResultTimeout("RESULT_TIMEOUT", f"job {job_id} has not ended within {timeout} s; `app.explain()` tells why")
+
+
+def _result(job: Job) -> Any:
+    if job.status == "completed":
+        return job.result
+    error = job.error or {"class": "", "message": "", "code": ""}
+    text = f"job {job.id} ended {job.status.value}: {error['class']}: {error['message']}"
+    raise (JobCancelled("JOB_CANCELLED", text) if job.status == "cancelled" else JobFailed("JOB_FAILED", text))

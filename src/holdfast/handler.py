@@ -1,0 +1,140 @@
+"""A registered handler: still the function it was, and the way to enqueue jobs for it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+from holdfast.app import OPTIONS, checked
+from holdfast.engine.registry import Definition
+from holdfast.model.errors import BadInput
+from holdfast.model.policy import Policy
+from holdfast.model.request import (
+    NewJob,
+    check_count,
+    check_name,
+    check_options,
+    check_priority,
+    check_timeout,
+)
+from holdfast.worker.context import JobContext
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from holdfast.app import App
+    from holdfast.handle import Handle
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_SETTINGS = frozenset({
+    "type", "queue", "priority", "max_attempts", "timeout", "lease", "backoff", "max_crashes", "permanent", "version",
+    "isolation", "key_window",
+})  # fmt: skip
+_SHORTEST_LEASE_MS = 100
+
+
+class Handler(Generic[P, R]):
+    """Call it, and it runs here and now; `.enqueue(...)` it, and a worker runs it."""
+
+    def __init__(self, app: App, definition: Definition, options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, definition.function)
+        self._app = app
+        self.definition = definition
+        self._options = options
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.definition.function(*args, **kwargs)  # type: ignore[no-any-return]
+
+    def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle:
+        """Store a job for this handler."""
+        return self._app.enqueue_many([self.call(*args, **kwargs)])[0]
+
+    delay = enqueue
+
+    async def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle:
+        """Store a job for this handler, from a coroutine."""
+        return (await self._app.aenqueue_many([self.call(*args, **kwargs)]))[0]
+
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> Call:
+        """What `enqueue` would store, for `app.enqueue_many`."""
+        return Call(self, args, kwargs)
+
+    def using(self, **options: Any) -> Handler[P, R]:
+        """The same handler with options for its next jobs: `thumbnail.using(priority=1, delay=60).enqueue(...)`."""
+        check_options(options, OPTIONS)
+        return Handler(self._app, self.definition, self._options | options)
+
+    def new_job(self, payload: Mapping[str, Any], options: Mapping[str, Any], args: tuple[Any, ...] = ()) -> NewJob:
+        """A checked request for this handler."""
+        text = self.definition.signature.dump(args, payload, self._app.payload_limit)
+        merged = self._options | dict(options)
+        if merged.get("key") is None:
+            merged.pop("key_window", None)
+        return NewJob(self.definition.type, text, payload_version=self.definition.version, **checked(merged))
+
+    def __repr__(self) -> str:
+        return f"<Handler {self.definition.type}>"
+
+
+class Call:
+    """A handler with the arguments of one job."""
+
+    __slots__ = ("_args", "_handler", "_kwargs")
+
+    def __init__(self, handler: Handler[Any, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        self._handler = handler
+        self._args = args
+        self._kwargs = kwargs
+
+    def new_job(self) -> NewJob:
+        """The checked request."""
+        return self._handler.new_job(self._kwargs, {}, self._args)
+
+
+def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]) -> Handler[Any, Any]:
+    """Make a function a handler of the application."""
+    check_options(settings, _SETTINGS)
+    if inspect.isclass(function) or not callable(function):
+        raise BadInput("BAD_OPTION", f"@app.job goes on a function, not on {type(function).__name__}")
+    kind = check_name("type", settings.get("type") or function.__name__)
+    definition = Definition(
+        type=kind,
+        function=function,
+        context_type=JobContext,
+        queue=check_name("queue", settings.get("queue", "default")),
+        policy=_policy(settings),
+        version=check_count("version", settings.get("version", 1), 1_000),
+        isolation=_isolation(settings.get("isolation")),
+    )
+    options: dict[str, Any] = {
+        "queue": definition.queue,
+        "priority": check_priority(settings.get("priority", 5)),
+        "max_attempts": check_count("max_attempts", settings.get("max_attempts", 3), 10_000),
+    }
+    if settings.get("key_window") is not None:
+        options["key_window"] = settings["key_window"]
+    handler: Handler[Any, Any] = Handler(app, definition, options)
+    app.registry.add(definition, handler)
+    return handler
+
+
+def _policy(settings: Mapping[str, Any]) -> Policy:
+    chosen: dict[str, Any] = {"max_crashes": check_count("max_crashes", settings.get("max_crashes", 3), 1_000)}
+    if settings.get("backoff") is not None:
+        chosen["backoff"] = settings["backoff"]
+    if "timeout" in settings:
+        chosen["timeout_ms"] = None if settings["timeout"] is None else check_timeout(settings["timeout"])
+    if "lease" in settings:
+        chosen["lease_ms"] = check_timeout(settings["lease"])
+        if chosen["lease_ms"] < _SHORTEST_LEASE_MS:
+            raise BadInput("BAD_OPTION", "a lease under 0.1 s would run out between two renewals: give more")
+    return Policy(permanent=tuple(settings.get("permanent", ())), **chosen)
+
+
+def _isolation(isolation: object) -> str | None:
+    if isolation in (None, "process"):
+        return isolation
+    raise BadInput("BAD_OPTION", f"isolation is 'process' or nothing, not {isolation!r:.50}")

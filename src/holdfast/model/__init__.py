@@ -1,0 +1,1 @@
+"""What things are. Pure: no input or output, no clock, no environment."""

@@ -1,0 +1,79 @@
+"""The whole rule of retries and dead letters: from how a run ended to where the job goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from holdfast.model.failure import Failure
+from holdfast.model.lease import Claim
+from holdfast.model.outcome import Abandoned, Crashed, Outcome, Raised, Returned, Snoozed, Stopped, Unstarted
+from holdfast.model.policy import Policy
+from holdfast.model.status import Status
+
+_CANCELLED = Failure("Cancelled", "stopped on request", "CANCELLED")
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What is written when a run ends. `scheduled_at` is an instant; None keeps the old one."""
+
+    status: Status
+    result: str | None = None
+    error: str | None = None
+    scheduled_at: int | None = None
+    give_back: int = 0
+    failed: int = 0
+    crashed: int = 0
+    interrupted: int = 0
+    why: str = "completed"
+
+
+def decide(claim: Claim, outcome: Outcome, policy: Policy, *, now: int, spread: float) -> Move:
+    """The move that follows from the outcome. `spread` in [0, 1) picks the jitter of the back-off."""
+    match outcome:
+        case Returned(result):
+            return Move(Status.COMPLETED, result)
+        case Raised(failure, permanent, after_ms):
+            return _failed(claim, failure, policy, now=now, spread=spread, permanent=permanent, after_ms=after_ms)
+        case Crashed(failure):
+            return _crashed(claim, failure, policy, now=now, spread=spread)
+        case Snoozed(for_ms):
+            return Move(Status.QUEUED, scheduled_at=now + for_ms, give_back=1, why="snoozed")
+        case Stopped():
+            return Move(Status.QUEUED, give_back=1, interrupted=1, why="interrupted")
+        case Unstarted():
+            return Move(Status.QUEUED, give_back=1, why="released")
+        case Abandoned():
+            return Move(Status.CANCELLED, error=_CANCELLED.as_text(), why="cancelled")
+        case _:
+            assert_never(outcome)
+
+
+def _failed(
+    claim: Claim,
+    failure: Failure,
+    policy: Policy,
+    *,
+    now: int,
+    spread: float,
+    permanent: bool,
+    after_ms: int | None,
+) -> Move:
+    error = failure.as_text()
+    if permanent:
+        return Move(Status.FAILED, error=error, failed=1, why="failed")
+    if claim.attempts >= claim.max_attempts:
+        return Move(Status.DEAD_LETTER, error=error, failed=1, why="attempts exhausted")
+    wait = policy.backoff.delay_ms(claim.attempts, spread) if after_ms is None else after_ms
+    return Move(Status.QUEUED, error=error, scheduled_at=now + wait, failed=1, why="retry")
+
+
+def _crashed(claim: Claim, failure: Failure, policy: Policy, *, now: int, spread: float) -> Move:
+    error = failure.as_text()
+    if claim.crashed + 1 >= policy.max_crashes:
+        return Move(Status.DEAD_LETTER, error=error, crashed=1, why="crashes exhausted")
+    if claim.attempts >= claim.max_attempts:
+        return Move(Status.DEAD_LETTER, error=error, crashed=1, why="attempts exhausted")
+    wait = 0 if claim.crashed == 0 else policy.backoff.delay_ms(claim.attempts, spread)
+    return Move(Status.QUEUED, error=error, scheduled_at=now + wait, crashed=1, why="crashed")

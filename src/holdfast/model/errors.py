@@ -1,0 +1,156 @@
+"""Everything that Holdfast raises, and what a handler may raise.
+
+HoldfastError
+├── BadInput            what was asked for cannot be: mend the call
+│   └── PayloadError    ... because of its payload
+├── NotFound            no such job
+├── Conflict            the thing asked for clashes with what is stored
+│   └── KeyConflict     ... the idempotency key belongs to another request
+├── QueueFull           the queue is at its maximum depth
+├── StoreError          the database cannot be used (now, or at all)
+└── ResultError         the job did not give a result
+    ├── JobFailed       it ended failed or dead_letter
+    ├── JobCancelled    it was cancelled
+    └── ResultTimeout   it has not ended yet
+
+HandlerSignal           what a handler raises to say how its run ends
+├── Permanent           retrying cannot cure this
+├── Retry               try again, after a time of the handler's choice
+├── Snooze              not now; spends no attempt
+└── AwaitAuth           a person must act first
+
+Every error carries a stable `code` from CODES and a message that says what to do next.
+"""
+
+from __future__ import annotations
+
+CODES: dict[str, str] = {
+    "BAD_OPTION": "an option is unknown, or its value cannot be",
+    "PRIORITY_OUT_OF_RANGE": "priority is a whole number from 1 (first) to 10",
+    "BAD_DATE": "scheduled_at or delay is not a usable point in time",
+    "BAD_NAME": "a type, queue, tenant, group or key is empty, too long or has control characters",
+    "BAD_URL": "the store's address cannot be understood",
+    "PAYLOAD_INVALID": "the payload does not fit the handler's signature",
+    "PAYLOAD_NOT_JSON": "the payload is not strict JSON",
+    "PAYLOAD_TOO_LARGE": "the payload is over the size limit",
+    "PAYLOAD_TOO_DEEP": "the payload is nested too deeply",
+    "RESULT_UNSTORABLE": "the handler's result is not strict JSON, or too large",
+    "UNKNOWN_TYPE": "no handler of that type is registered in this process",
+    "JOB_NOT_FOUND": "no job has that id",
+    "WRONG_STATUS": "the job's status does not allow that",
+    "KEY_CONFLICT": "the idempotency key is taken by a job of another type or payload",
+    "QUEUE_FULL": "the queue is at its maximum depth and the job's priority is not high",
+    "STORE_UNAVAILABLE": "the database did not answer in time",
+    "STORE_FULL": "the disk is full, or nearly",
+    "STORE_READ_ONLY": "the database cannot be written",
+    "STORE_CANNOT_OPEN": "the database file cannot be opened or created",
+    "STORE_CORRUPT": "the database file is damaged",
+    "STORE_REFUSED": "the database refused the statement",
+    "STORE_CLOSED": "the application was closed",
+    "NOT_A_DATABASE": "the file is not a SQLite database",
+    "FOREIGN_TABLES": "the database has a job_queue table that is not Holdfast's",
+    "SCHEMA_TOO_NEW": "the database was written by a newer Holdfast",
+    "SCHEMA_MISSING": "the database has no Holdfast tables yet",
+    "UNSAFE_SQLITE": "the SQLite library has the WAL-reset corruption bug",
+    "NETWORK_FILE_SYSTEM": "SQLite's write-ahead log does not work on network file systems",
+    "WRONG_CONNECTION": "that connection cannot carry an enqueue for this store",
+    "USE_AWAIT": "a blocking call was made inside a running event loop",
+    "JOB_FAILED": "the job ended failed or dead_letter",
+    "JOB_CANCELLED": "the job was cancelled",
+    "RESULT_TIMEOUT": "the job has not ended within the time",
+    "HANDLER_ERROR": "the handler raised an error",
+    "TIMEOUT": "the handler ran past its time-out",
+    "LEASE_EXPIRED": "the worker stopped renewing its lease",
+    "WORKER_DIED": "the worker's process ended during the run",
+    "CANCELLED": "stopped on request",
+}
+
+
+class HoldfastError(Exception):
+    """Base of all errors that Holdfast raises at a caller."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.code, str(self))
+
+
+class BadInput(HoldfastError):
+    """What was asked for cannot be."""
+
+
+class PayloadError(BadInput):
+    """The payload cannot be stored or does not fit the handler."""
+
+
+class NotFound(HoldfastError):
+    """No such job."""
+
+
+class Conflict(HoldfastError):
+    """The request clashes with what is stored."""
+
+
+class KeyConflict(Conflict):
+    """The idempotency key belongs to another request."""
+
+
+class QueueFull(HoldfastError):
+    """The queue is at its maximum depth."""
+
+
+class StoreError(HoldfastError):
+    """The database cannot be used."""
+
+
+class ResultError(HoldfastError):
+    """The job did not give a result."""
+
+
+class JobFailed(ResultError):
+    """The job ended failed or dead_letter."""
+
+
+class JobCancelled(ResultError):
+    """The job was cancelled."""
+
+
+class ResultTimeout(ResultError):
+    """The job has not ended yet."""
+
+
+class HandlerSignal(Exception):  # these are verdicts of a handler, not errors of ours
+    """What a handler raises to say how its run ends."""
+
+
+class Permanent(HandlerSignal):
+    """Retrying cannot cure this: the job ends `failed` at once."""
+
+
+class Retry(HandlerSignal):
+    """Try again, `after` seconds from now; spends an attempt like any failure."""
+
+    def __init__(self, message: str = "", *, after: float | None = None) -> None:
+        super().__init__(message)
+        self.after = after
+
+
+class Snooze(HandlerSignal):
+    """Not now: run again in `seconds`, spending no attempt."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"snoozed for {seconds} s")
+        self.seconds = seconds
+
+
+class AwaitAuth(HandlerSignal):
+    """A person must act first: the job is parked and holds no place."""
+
+    def __init__(self, reason: str, url: str | None = None, key: str | None = None, *, expires: float = 10_800) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.url = url
+        self.key = key
+        self.expires = expires

@@ -1,0 +1,56 @@
+"""What is kept of an error: its class, a message that has been scrubbed and cut, and a code. Never a payload."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+LONGEST_MESSAGE = 2_000
+
+_NAMED_SECRET = (
+    r"""\b([\w-]{0,60}(?:password|passwd|secret|token|api_?key)["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"',;&]{1,500}"""
+)
+
+# Redact first, then cut: a cut through the middle of a secret would hide it from the patterns.
+_SECRETS = (
+    (re.compile(r"([a-z][a-z0-9+.-]{1,20}://)[^\s/@:]{0,200}:[^\s/@]{1,200}@", re.IGNORECASE), r"\1[REDACTED]@"),
+    (re.compile(r"\b(bearer|basic)\s+[a-z0-9._~+/=-]{8,2000}", re.IGNORECASE), r"\1 [REDACTED]"),
+    (re.compile(r"\b(eyJ[\w-]{5,4000}\.[\w-]{5,4000}\.[\w-]{0,4000})"), "[REDACTED]"),
+    (re.compile(r"\b((?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abprs])[-_][\w-]{10,500})"), "[REDACTED]"),
+    (re.compile(r"\b(AKIA[0-9A-Z]{16})\b"), "[REDACTED]"),
+    (re.compile(_NAMED_SECRET, re.IGNORECASE), r"\1[REDACTED]"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run did not return."""
+
+    kind: str
+    message: str
+    code: str = "HANDLER_ERROR"
+
+    def as_text(self) -> str:
+        """The JSON text that is stored in the job's `error`."""
+        return json.dumps({"class": self.kind, "message": scrub(self.message), "code": self.code}, ensure_ascii=False)
+
+
+def failure_of(error: BaseException, code: str = "HANDLER_ERROR") -> Failure:
+    """What is kept of an exception."""
+    kind = type(error)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001  # an exception's own __str__ may raise anything; the job must still end
+        message = "(the error has no readable message)"
+    return Failure(name, message, getattr(error, "code", code) if code == "HANDLER_ERROR" else code)
+
+
+def scrub(text: str) -> str:
+    """The text without credentials, control characters and half characters, cut to a bounded length."""
+    text = text[: LONGEST_MESSAGE * 4].encode("utf-8", "replace").decode()
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    text = "".join(letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"

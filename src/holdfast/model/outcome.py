@@ -1,0 +1,55 @@
+"""How a run ended. Everything that can happen to a run becomes exactly one of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdfast.model.failure import Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The handler returned; `result` is JSON text."""
+
+    result: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The handler raised, or ran past its time-out."""
+
+    failure: Failure
+    permanent: bool = False
+    after_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """The process died, or the lease ran out."""
+
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Snoozed:
+    """The handler asked to run later; no attempt is spent."""
+
+    for_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The worker stopped the run, as a deploy does; the attempt is given back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unstarted:
+    """Claimed, handed back before it began; nothing is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Abandoned:
+    """The handler gave up because a cancel was asked for."""
+
+
+Outcome = Returned | Raised | Crashed | Snoozed | Stopped | Unstarted | Abandoned

@@ -1,0 +1,109 @@
+"""Strict JSON: what may be stored as payload, context, result or progress.
+
+A value is refused or comes back identical. Refused: not a number and infinities, lone surrogates, keys that are not
+text, objects without a JSON form, nesting beyond 64 levels, and texts over the size limit.
+"""
+
+from __future__ import annotations
+
+import json
+
+from holdfast.model.errors import PayloadError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+SIZE_LIMIT = 256 * 1024
+DEPTH_LIMIT = 64
+
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def encode(value: object, *, what: str = "payload", limit: int = SIZE_LIMIT) -> str:
+    """The JSON text of a plain value (dict, list, str, int, float, bool, None)."""
+    _check(value, what, "", 0)
+    try:
+        text = _encoder.encode(value)
+    except ValueError as error:  # an integer of more digits than Python converts
+        raise PayloadError("PAYLOAD_NOT_JSON", f"{what} is not strict JSON: {error}") from None
+    return admit(text, what=what, limit=limit)
+
+
+def admit(text: str, *, what: str = "payload", limit: int = SIZE_LIMIT) -> str:
+    """Pass on JSON text that a serialiser made, if it is strict, shallow and small enough to store."""
+    # One character takes at most four bytes: short texts need no encoding to be measured.
+    if len(text) * 4 > limit:
+        size = len(_utf8(text, what))
+        if size > limit:
+            raise PayloadError(
+                "PAYLOAD_TOO_LARGE",
+                f"{what} has {size} bytes, the limit is {limit}: store the data elsewhere and pass a reference",
+            )
+    # Counting brackets is a quick upper bound of the depth; the few texts over it are parsed to be sure.
+    if text.count("[") + text.count("{") > DEPTH_LIMIT or "NaN" in text or "Infinity" in text:
+        decode(text, what=what, limit=limit)
+    return text
+
+
+def decode(text: str | bytes, *, what: str = "payload", limit: int = SIZE_LIMIT) -> Any:
+    """The value of JSON text from outside. Duplicate keys are refused: two readers could see two values."""
+    if len(text) > limit:
+        raise PayloadError("PAYLOAD_TOO_LARGE", f"{what} has over {limit} bytes: pass a reference to the data instead")
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
+    except (ValueError, RecursionError) as error:
+        deep = isinstance(error, RecursionError)
+        raise PayloadError(
+            "PAYLOAD_TOO_DEEP" if deep else "PAYLOAD_NOT_JSON", f"{what} is not strict JSON: {error}"
+        ) from None
+    _check(value, what, "", 0)
+    return value
+
+
+def _check(value: object, what: str, path: str, depth: int) -> None:
+    kind = type(value)
+    if kind is str:
+        if not value.isascii():  # type: ignore[attr-defined]
+            _utf8(value, what)  # type: ignore[arg-type]
+    elif kind is dict or kind is list:
+        if depth >= DEPTH_LIMIT:
+            raise PayloadError("PAYLOAD_TOO_DEEP", f"{what} is nested deeper than {DEPTH_LIMIT} levels: flatten it")
+        if kind is list:
+            for item in value:  # type: ignore[attr-defined]
+                _check(item, what, path, depth + 1)
+            return
+        for key, item in value.items():  # type: ignore[attr-defined]
+            if type(key) is not str:
+                raise PayloadError("PAYLOAD_NOT_JSON", f"{what}{path}: key {key!r:.50} must be text")
+            _check(key, what, path, depth + 1)
+            _check(item, what, f"{path}.{key}" if len(path) < 200 else path, depth + 1)  # noqa: PLR2004
+    elif kind is float:
+        if value - value != 0:  # type: ignore[operator]  # true of infinities and of not-a-number alone
+            raise PayloadError("PAYLOAD_NOT_JSON", f"{what}{path} is {value}: JSON has no such number")
+    elif kind is not int and kind is not bool and value is not None:
+        raise PayloadError(
+            "PAYLOAD_NOT_JSON",
+            f"{what}{path} is a {kind.__name__}, which has no JSON form: pass text, numbers, lists and dicts",
+        )
+
+
+def _utf8(text: str, what: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise PayloadError(
+            "PAYLOAD_NOT_JSON",
+            f"{what} holds half a surrogate pair, which is no character: clean the text first",
+        ) from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("an object has the same key twice")
+    return value

@@ -1,0 +1,158 @@
+"""What a caller asks for: a new job with checked options. On the cold path of a hook, so free of heavy imports."""
+
+from __future__ import annotations
+
+from holdfast.model import stamp
+from holdfast.model.errors import BadInput
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime, timedelta
+
+LONGEST_NAME = 255
+LONGEST_TIMEOUT_MS = 31 * 24 * 3600 * 1000
+MOST_ATTEMPTS = 10_000
+HIGH_PRIORITY = 3  # passes even when a queue is at its maximum depth
+
+
+class NewJob:
+    """A request that has passed every check of its options; its payload is strict JSON text."""
+
+    __slots__ = (
+        "context", "created_at", "delay", "group", "id", "key", "key_window", "max_attempts", "payload",
+        "payload_version", "priority", "queue", "scheduled_at", "tenant", "timeout_ms", "type",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        type: str,  # the glossary's word
+        payload: str,
+        *,
+        queue: str = "default",
+        priority: int = 5,
+        delay: float | timedelta | None = None,
+        scheduled_at: datetime | str | None = None,
+        key: str | None = None,
+        key_window: str | float | timedelta | None = None,
+        group: str | None = None,
+        tenant: str = "",
+        max_attempts: int = 3,
+        timeout: float | timedelta | None = None,
+        context: str = "{}",
+        payload_version: int = 1,
+    ) -> None:
+        self.id = ""  # given by the store, in the transaction
+        self.created_at = ""
+        self.type = check_name("type", type)
+        self.payload = payload
+        self.queue = queue if queue == "default" else check_name("queue", queue)
+        self.priority = check_priority(priority)
+        self.delay = None if delay is None else check_delay(delay)
+        self.scheduled_at = None if scheduled_at is None else check_scheduled_at(scheduled_at, delay)
+        self.key = None if key is None else check_name("key", key)
+        self.key_window = None if key_window is None else check_key_window(key_window, key)
+        self.group = None if group is None else check_name("group", group)
+        self.tenant = tenant and check_name("tenant", tenant)
+        self.max_attempts = check_count("max_attempts", max_attempts, MOST_ATTEMPTS)
+        self.timeout_ms = None if timeout is None else check_timeout(timeout)
+        self.context = context
+        self.payload_version = check_count("version", payload_version, 1_000_000)
+
+
+def check_options(given: Mapping[str, object], allowed: frozenset[str]) -> None:
+    """Refuse an option nobody knows, with the names that could have been meant."""
+    unknown = sorted(set(given) - allowed)
+    if unknown:
+        raise BadInput("BAD_OPTION", f"unknown option {', '.join(unknown)}; a job takes: {', '.join(sorted(allowed))}")
+
+
+def check_name(what: str, name: object) -> str:
+    """A type, queue, tenant, group or key: short text without control characters."""
+    if not isinstance(name, str):
+        raise BadInput("BAD_NAME", f"{what} must be text, not {type(name).__name__}")
+    if not 0 < len(name) <= LONGEST_NAME:
+        raise BadInput("BAD_NAME", f"{what} must have 1 to {LONGEST_NAME} characters, this has {len(name)}")
+    if not name.isprintable():
+        raise BadInput("BAD_NAME", f"{what} {name!a} holds control characters: leave them out")
+    return name
+
+
+def check_priority(priority: object) -> int:
+    """1 (first) to 10."""
+    if type(priority) is int and 1 <= priority <= 10:  # noqa: PLR2004
+        return priority
+    raise BadInput("PRIORITY_OUT_OF_RANGE", f"priority is a whole number from 1 (first) to 10, not {priority!r:.50}")
+
+
+def check_count(what: str, count: object, most: int) -> int:
+    """A whole number from 1."""
+    if type(count) is int and 1 <= count <= most:
+        return count
+    raise BadInput("BAD_OPTION", f"{what} is a whole number from 1 to {most}, not {count!r:.50}")
+
+
+def check_delay(delay: object) -> int:
+    """Seconds or a timedelta, as milliseconds."""
+    ms = _milliseconds("delay", "BAD_DATE", delay)
+    if 0 <= ms <= stamp.LAST:
+        return ms
+    raise BadInput("BAD_DATE", f"delay must lie between 0 and the year 9999, not {delay!r:.50}")
+
+
+def check_timeout(timeout: object) -> int:
+    """Seconds or a timedelta, as milliseconds."""
+    ms = _milliseconds("timeout", "BAD_OPTION", timeout)
+    if 0 < ms <= LONGEST_TIMEOUT_MS:
+        return ms
+    raise BadInput("BAD_OPTION", f"timeout must be more than 0 s and at most 31 days, not {timeout!r:.50}")
+
+
+def check_key_window(window: object, key: str | None) -> str | int:
+    """`active`, or for how long the key is kept."""
+    if key is None:
+        raise BadInput("BAD_OPTION", "key_window says how long a key is kept: give a key too")
+    if window == "active":
+        return "active"
+    ms = _milliseconds("key_window", "BAD_OPTION", window)
+    if 0 < ms <= stamp.LAST:
+        return ms
+    raise BadInput("BAD_OPTION", f"key_window is 'active' or a time of more than 0 s, not {window!r:.50}")
+
+
+def check_scheduled_at(moment: object, delay: object = None) -> int:
+    """An aware datetime or its ISO 8601 text, as an instant."""
+    from datetime import datetime  # noqa: PLC0415  # the cold path never needs it
+
+    if delay is not None:
+        raise BadInput("BAD_DATE", "give delay or scheduled_at, not both")
+    if isinstance(moment, str):
+        text = moment
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            raise BadInput(
+                "BAD_DATE", f"scheduled_at {text[:50]!a} is not a date such as 2025-01-16T12:00:00Z"
+            ) from None
+    if not isinstance(moment, datetime):
+        raise BadInput("BAD_DATE", f"scheduled_at must be a datetime or ISO 8601 text, not {type(moment).__name__}")
+    if moment.tzinfo is None:
+        raise BadInput("BAD_DATE", "scheduled_at has no time zone: add one, for example datetime.now(UTC)")
+    try:
+        at = stamp.from_datetime(moment)
+    except (OverflowError, ValueError):
+        at = -1
+    if 0 <= at <= stamp.LAST:
+        return at
+    raise BadInput("BAD_DATE", "scheduled_at must lie between the years 1970 and 9999")
+
+
+def _milliseconds(what: str, code: str, duration: object) -> int:
+    if hasattr(duration, "total_seconds"):
+        duration = duration.total_seconds()
+    if isinstance(duration, bool) or not isinstance(duration, int | float):
+        raise BadInput(code, f"{what} is a number of seconds or a timedelta, not {type(duration).__name__}")
+    try:
+        return int(duration * 1000)
+    except (OverflowError, ValueError):  # infinity, not a number
+        raise BadInput(code, f"{what} must be a finite number of seconds, not {duration!r:.50}") from None

@@ -1,0 +1,164 @@
+"""What every store promises.
+
+A verb is called on an open transaction. `Store.write` runs any number of calls in one transaction and answers each;
+`Store.read` runs one call that changes nothing. Private to Holdfast: the port may change with any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from holdfast.model.decide import Move
+from holdfast.model.job import Job
+from holdfast.model.lease import Claim, Lane
+from holdfast.model.news import News
+from holdfast.model.request import NewJob
+
+
+class Ending(NamedTuple):
+    """A run and the move that ends it."""
+
+    claim: Claim
+    move: Move
+
+
+class Order(NamedTuple):
+    """What a worker asks for: how many, from which lanes, under whose name and for how long."""
+
+    owner: str
+    lanes: Sequence[Lane]
+    limit: int
+    lease_ms: int
+
+
+class Transaction(Protocol):
+    """The verbs. Every write to a leased job names its token; every other write names the statuses it may leave."""
+
+    now: int
+    news: News
+
+    # for everyone
+    def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
+        """All or none are stored; for each its id and whether it was created.
+
+        A taken idempotency key answers its job; with another type or payload it raises KeyConflict.
+        """
+
+    def get(self, job_id: str, tenant: str | None = None) -> Job | None:
+        """The job as it is now; None if there is none, or it is another tenant's."""
+
+    def list_jobs(self, where: dict[str, str | None], before: str, limit: int) -> tuple[list[Job], str | None]:
+        """Newest first, below a cursor; with the cursor to go on from, None at the end."""
+
+    def attention(self, status: str, before: str, limit: int, where: dict[str, str | None]) -> list[Job]:
+        """Failed, dead-lettered or parked jobs, newest first."""
+
+    def cancel(self, job_id: str, *, tenant: str | None, graceful: bool, error: str) -> str | None:
+        """The status that was left (`queued`, `awaiting_auth`, `in_progress`), None if there was nothing to cancel."""
+
+    def retry(self, job_id: str, tenant: str | None = None) -> bool:
+        """Send a failed or dead-lettered job round again."""
+
+    def note(self, job_id: str, *, from_status: str, why: str, attempt: int = 0, actor: str | None = None) -> None:
+        """Add a line of history about an act of a person."""
+
+    def history(self, job_id: str) -> list[dict[str, Any]]:
+        """The job's lines of history, oldest first, at most a hundred."""
+
+    # for workers
+    def claim(self, order: Order) -> list[Claim]:
+        """Due jobs by priority, then time due, then id; each for this owner alone until its lease ends."""
+
+    def renew(self, holds: Sequence[tuple[str, int]], lease_ms: int) -> list[bool]:
+        """Extend leases by (id, token); False where the lease is lost."""
+
+    def finish(self, endings: Sequence[Ending], *, expired: bool = False) -> list[bool]:
+        """End runs by (id, token); False where the lease is lost. With `expired`, only runs whose lease ran out."""
+
+    def progress(self, job_id: str, token: int, progress: str) -> bool:
+        """Show how far a run is; False where the lease is lost."""
+
+    def beat(self, worker: dict[str, Any]) -> None:
+        """Record that a worker lives."""
+
+    # for upkeep
+    def expired(self, limit: int) -> list[Claim]:
+        """Runs whose lease ran out, oldest first."""
+
+    def held_by(self, owner: str) -> list[Claim]:
+        """The runs one owner holds."""
+
+    def sweep_ended(self, keep_ms: dict[str, int], after: str, window: int) -> tuple[int, str | None]:
+        """Delete ended jobs older than their status is kept; answers the count and where to go on."""
+
+    def forget(self, *, workers_ms: int, figures_ms: int, worker: str = "") -> None:
+        """Drop workers not heard of and figures grown old."""
+
+    def purge(self, job_id: str, status: str) -> bool:
+        """Delete an ended job for good."""
+
+    def pause(self, queue: str, by: str) -> bool:
+        """Stop claims from a queue; False if it was paused."""
+
+    def resume(self, queue: str) -> bool:
+        """Let claims go on; False if it was not paused."""
+
+    # for seeing
+    def versions(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:
+        """Job id -> (version, status), for those that exist."""
+
+    def figures(self, since: int) -> list[tuple[str, str, str, str, int, int]]:
+        """Histograms of endings: queue, type, status, measure, bucket, count."""
+
+    def overview(self, cap: int) -> dict[str, list[tuple[Any, ...]]]:
+        """Waiting, running, dead, paused: each by queue and type, counts up to a cap."""
+
+    def workers(self, since: int) -> list[dict[str, Any]]:
+        """Workers heard of since an instant."""
+
+    def next_due(self, lanes: Sequence[Lane]) -> int | None:
+        """When the next waiting job of these lanes comes due; None if none waits. Only looks past `now`."""
+
+    def depth(self, queue: str, cap: int) -> int:
+        """How many jobs wait in a queue, counted up to a cap."""
+
+    def ahead(self, job: Job, cap: int) -> int:
+        """How many due jobs of its own lane go before a job, counted up to a cap."""
+
+
+class Store(Protocol):
+    """One database."""
+
+    url: str
+
+    def write(self, calls: Sequence[Callable[[Any], Any]]) -> tuple[list[Any], News]:
+        """Run the calls in one transaction: durable when this returns.
+
+        An answer is a call's value or the exception it raised; a call that raises takes nothing else with it. The news
+        tell what changed, for the signals.
+        """
+
+    def read(self, call: Callable[[Any], Any]) -> Any:
+        """Run one call that changes nothing."""
+
+    def begin(self) -> Any:
+        """Open a transaction by hand; ends with `commit` or `roll_back`."""
+
+    def commit(self) -> News:
+        """Make the transaction opened by hand durable."""
+
+    def roll_back(self) -> None:
+        """Undo the transaction opened by hand."""
+
+    def join(self, connection: Any) -> Any:
+        """A transaction on the caller's own connection, which alone commits or rolls back."""
+
+    def migrate(self) -> int:
+        """Bring the schema up to date; answers how many migrations were applied."""
+
+    def close(self, *, keep_log: bool = False) -> None:
+        """Let go of the database; the next call opens it again. `keep_log` makes it cheap, as a fork wants it."""
+
+    def abandon(self) -> None:
+        """Forget the connections without closing them: they belong to the parent of this forked process."""

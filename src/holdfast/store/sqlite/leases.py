@@ -1,0 +1,164 @@
+"""The verbs for workers: claim, renew, finish. Every write names the token."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
+
+from holdfast.model import stamp
+from holdfast.model.figures import bucket_of
+from holdfast.model.status import TERMINAL, Status
+from holdfast.store.sqlite.base import Verbs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from holdfast.model.lease import Claim, Lane
+    from holdfast.store.port import Ending, Order
+
+_NEVER = "~"  # sorts behind every stamp
+_by_turn = itemgetter(11, 17, 0)  # priority, scheduled_at, id of a claimed row
+
+
+class LeaseVerbs(Verbs):
+    """Part of the transaction; the promises stand in the port."""
+
+    __slots__ = ()
+
+    def claim(self, order: Order) -> list[Claim]:
+        ids = self._due(order)
+        if not ids:
+            return []
+        until = stamp.to_text(self.now + order.lease_ms)
+        rows = self.run("claim", ids=self.ids(ids), owner=order.owner, until=until, now=self.stamp)
+        rows.sort(key=_by_turn)
+        return _claims(rows)
+
+    def renew(self, holds: Sequence[tuple[str, int]], lease_ms: int) -> list[bool]:
+        until = stamp.to_text(self.now + lease_ms)
+        return [self.change("renew", id=job_id, token=token, until=until) == 1 for job_id, token in holds]
+
+    def finish(self, endings: Sequence[Ending], *, expired: bool = False) -> list[bool]:
+        rows = [self._ending(ending, expired=expired) for ending in endings]
+        accepted = self._finish_all(rows)
+        self._record([ending for ending, held in zip(endings, accepted, strict=True) if held])
+        return accepted
+
+    def progress(self, job_id: str, token: int, progress: str) -> bool:
+        held = self.change("progress", id=job_id, token=token, progress=progress, now=self.stamp) == 1
+        if held:
+            self.news.jobs.append(job_id)
+        return held
+
+    def beat(self, worker: dict[str, Any]) -> None:
+        self.run("beat", now=self.stamp, **worker)
+
+    def next_due(self, lanes: Sequence[Lane]) -> int | None:
+        stamps = [
+            row[0]
+            for priority, *lane in self.run("lanes", lanes=_as_json(tuple(lanes)))
+            for row in self.run("next_due", priority=priority, now=self.stamp, **_lane(lane))
+            if row[0] is not None
+        ]
+        return stamp.from_text(min(stamps)) if stamps else None
+
+    def _due(self, order: Order) -> list[str]:
+        """The ids to take: lane by lane within a priority, and no further than the order is filled."""
+        ids: list[str] = []
+        lanes = self.run("lanes", lanes=_as_json(tuple(order.lanes)))
+        for priority, group in groupby(lanes, key=itemgetter(0)):
+            want = order.limit - len(ids)
+            heads = [
+                head
+                for _, *lane in group
+                for head in self.run("due", priority=priority, now=self.stamp, limit=want, **_lane(lane))
+            ]
+            heads.sort()
+            ids += [job_id for _, job_id in heads[:want]]
+            if len(ids) == order.limit:
+                break
+        return ids
+
+    def _ending(self, ending: Ending, *, expired: bool) -> dict[str, object]:
+        claim, move = ending
+        return {
+            "id": claim.id,
+            "token": claim.token,
+            "status": move.status.value,
+            "scheduled_at": None if move.scheduled_at is None else stamp.to_text(min(move.scheduled_at, stamp.LAST)),
+            "result": move.result,
+            "error": move.error,
+            "give_back": move.give_back,
+            "failed": move.failed,
+            "crashed": move.crashed,
+            "interrupted": move.interrupted,
+            "forced": int(expired),
+            "expired_before": self.stamp if expired else _NEVER,
+            "now": self.stamp,
+        }
+
+    def _finish_all(self, rows: list[dict[str, object]]) -> list[bool]:
+        """All at once, judged by their number; only when one of them lost its lease is each asked alone."""
+        connection, sql = self.connection, self.queries["finish"]
+        before = connection.total_changes()
+        connection.save()
+        connection.executemany(sql, rows)
+        if connection.total_changes() - before == len(rows):
+            connection.release()
+            return [True] * len(rows)
+        connection.back_to_save()
+        return [connection.change(sql, row) == 1 for row in rows]
+
+    def _record(self, endings: list[Ending]) -> None:
+        """Tell watchers, count the endings, and write history for those that are not plain completions."""
+        unusual = [ending for ending in endings if ending.move.status is not Status.COMPLETED]
+        reached = {}
+        if unusual:
+            ids = self.ids([claim.id for claim, _ in unusual])
+            reached = {job_id: status for job_id, _, status in self.run("versions", ids=ids)}
+        counts: Counter[tuple[str, str, str, str, int]] = Counter()
+        for claim, move in endings:
+            status = reached.get(claim.id, move.status.value)
+            self.news.jobs.append(claim.id)
+            if status == Status.QUEUED:
+                self.news.queues.add(claim.queue)
+            elif claim.key_until == "active":
+                self.run("free_active_key", id=claim.id)
+            if status in TERMINAL:
+                ran, took = stamp.from_text(claim.started_at), stamp.from_text(claim.created_at)
+                counts[claim.queue, claim.type, status, "run", bucket_of(self.now - ran)] += 1
+                counts[claim.queue, claim.type, status, "total", bucket_of(self.now - took)] += 1
+        self.write_history(self._line(ending) for ending in unusual)
+        self._count(counts)
+
+    def _line(self, ending: Ending) -> dict[str, object]:
+        claim, move = ending
+        kind = None if move.error is None else json.loads(move.error)["class"]
+        return self.line(claim.id, "in_progress", move.why, claim.attempts, worker=claim.lease_owner, error_class=kind)
+
+    def _count(self, counts: Counter[tuple[str, str, str, str, int]]) -> None:
+        minute = self.stamp[:16]
+        names = ("queue", "type", "status", "measure", "bucket")
+        for key, count in counts.items():
+            self.run("figure", minute=minute, count=count, **dict(zip(names, key, strict=True)))
+
+
+def _claims(rows: list[tuple[Any, ...]]) -> list[Claim]:
+    from holdfast.model.lease import Claim  # noqa: PLC0415  # a cold hook enqueues, it never claims
+
+    return [Claim._make(row) for row in rows]
+
+
+def _lane(lane: list[Any]) -> dict[str, object]:
+    queue, kind, payload_version = lane
+    return {"queue": queue, "type": kind, "payload_version": payload_version}
+
+
+@lru_cache(maxsize=64)
+def _as_json(lanes: tuple[Lane, ...]) -> str:
+    return json.dumps(lanes)

@@ -1,0 +1,4 @@
+-- cancel_waiting: end a job that nobody runs.
+update job_queue set
+    status = 'cancelled', completed_at = :now, updated_at = :now, error = :error, version = version + 1
+where id = :id and (:tenant is null or tenant = :tenant) and status in ('queued', 'awaiting_auth')

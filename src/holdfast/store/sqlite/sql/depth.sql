@@ -1,0 +1,5 @@
+-- depth: how many jobs wait in a queue, counted up to a cap.
+select count(*) from (
+    select 1 from job_queue indexed by job_queue_due
+    where status = 'queued' and held = 0 and queue = :queue limit :cap
+)

@@ -1,0 +1,2 @@
+-- pause: stop claims from a queue; what runs goes on.
+insert into job_pauses (scope, name, paused_at, paused_by) values ('queue', :name, :now, :by) on conflict do nothing

@@ -1,0 +1,228 @@
+"""SQLite as a store: one writing and one reading connection per process, opened when first needed.
+
+Not safe for several threads by itself: the engine's desk sees to it that one thread at a time writes, and one reads.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from time import monotonic, sleep, time_ns
+
+from holdfast.model.errors import HoldfastError, StoreError
+from holdfast.model.news import News
+from holdfast.store.sql import Queries
+from holdfast.store.sqlite.connection import Connection, translate
+from holdfast.store.sqlite.jobs import JobVerbs
+from holdfast.store.sqlite.leases import LeaseVerbs
+from holdfast.store.sqlite.location import Location
+from holdfast.store.sqlite.schema import ensure_schema
+from holdfast.store.sqlite.upkeep import UpkeepVerbs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+PATIENCE = 30.0  # seconds to wait for another process's write lock
+SPACE_FLOOR = 8 * 1024 * 1024
+WAL_LIMIT = 64 * 1024 * 1024
+
+
+class SqliteTransaction(JobVerbs, LeaseVerbs, UpkeepVerbs):
+    """All verbs, on one open transaction."""
+
+    __slots__ = ()
+
+
+class SqliteStore:
+    """The promises of the port, on one file."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        clock: Callable[[], int] | None = None,
+        space_floor: int = SPACE_FLOOR,
+        patience: float = PATIENCE,
+    ) -> None:
+        self.location = Location(url)
+        self.url = url
+        self.queries = Queries(_read_file)
+        self._clock = clock or _wall_clock
+        self._floor = space_floor
+        self._space_checked = 0.0
+        self._patience = patience
+        self._writer: Connection | None = None
+        self._reader: Connection | None = None
+        self._open: SqliteTransaction | None = None
+
+    def write(self, calls: Sequence[Callable[[Any], Any]]) -> tuple[list[Any], News]:
+        if len(calls) == 1:
+            return self._write_alone(calls[0])
+        try:
+            transaction = self.begin()
+            answers = [call(transaction) for call in calls]
+            return answers, self.commit()
+        except Exception:  # noqa: BLE001  # whatever it was, one of the calls below meets it again, alone
+            self.roll_back()
+        answers, news = [], News()
+        for call in calls:
+            (answer,), told = self._write_alone(call)
+            answers.append(answer)
+            news.queues |= told.queues
+            news.jobs += told.jobs
+        return answers, news
+
+    def read(self, call: Callable[[Any], Any]) -> Any:
+        connection = self._reading()
+        return self._retrying(connection, lambda: call(SqliteTransaction(connection, self.queries, self._clock())))
+
+    def begin(self) -> SqliteTransaction:
+        connection = self._writing()
+        self._retrying(connection, connection.begin)
+        # The instant is read under the lock: a later transaction never has an earlier one.
+        self._open = SqliteTransaction(connection, self.queries, self._clock(), self._check_space)
+        return self._open
+
+    def commit(self) -> News:
+        transaction, self._open = self._open, None
+        assert transaction is not None, "begin() comes before commit()"
+        try:
+            transaction.connection.commit()
+        except Exception as error:
+            transaction.connection.roll_back()
+            raise translate(error, self.location.path) from error
+        return transaction.news
+
+    def roll_back(self) -> None:
+        transaction, self._open = self._open, None
+        if transaction is not None:
+            transaction.connection.roll_back()
+
+    def join(self, connection: Any) -> SqliteTransaction:
+        self._writing()  # the schema must stand before the caller's transaction needs it
+        module = type(connection).__module__.partition(".")[0]
+        if module not in ("apsw", "sqlite3") or module != self.location.driver:
+            raise StoreError(
+                "WRONG_CONNECTION",
+                f"a {type(connection).__module__}.{type(connection).__qualname__} cannot carry this: the store uses "
+                f"{self.location.driver}, and two SQLite libraries on one file in one process can corrupt it. Use "
+                "app.transaction(), or add ?driver=sqlite3 to the URL for connections of the standard library",
+            )
+        joined = Connection.__new__(Connection)
+        joined.adopt(connection, self.location)
+        return SqliteTransaction(joined, self.queries, self._clock(), self._check_space)
+
+    def migrate(self) -> int:
+        self.close()
+        applied: list[int] = []
+        self._writer = self._connect(applied)
+        return len(applied)
+
+    def checkpoint(self) -> None:
+        """Fold the log back into the file and cut it to nothing; skipped while others read or write."""
+        connection = self._writing()
+        try:
+            connection.checkpoint()
+        except Exception as error:
+            if not connection.is_busy(error):
+                raise translate(error, self.location.path) from error
+
+    def close(self, *, keep_log: bool = False) -> None:
+        """Close both connections. `keep_log` leaves the log for others: cheap, as a fork wants it."""
+        for connection in (self._reader, self._writer):
+            if connection is not None:
+                connection.close(keep_log=keep_log)
+        self._reader = self._writer = self._open = None
+
+    def abandon(self) -> None:
+        _abandoned.extend(connection for connection in (self._reader, self._writer) if connection is not None)
+        self._reader = self._writer = self._open = None
+
+    def library_version(self) -> str:
+        """The version of the SQLite library in use."""
+        return self._writing().library_version()
+
+    def _write_alone(self, call: Callable[[Any], Any]) -> tuple[list[Any], News]:
+        try:
+            answer = call(self.begin())
+            return [answer], self.commit()
+        except Exception as error:  # noqa: BLE001  # the caller gets it as the answer
+            self.roll_back()
+            return [self._told(error)], News()
+
+    def _told(self, error: Exception) -> Exception:
+        if isinstance(error, HoldfastError) or self._writer is None or not self._writer.is_ours(error):
+            return error
+        told = translate(error, self.location.path)
+        told.__cause__ = error
+        return told
+
+    def _retrying(self, connection: Connection, call: Callable[[], Any]) -> Any:
+        """Try until the lock is had. Random pauses are fairer than SQLite's own waiting, which starves some."""
+        give_up = monotonic() + self._patience
+        while True:
+            try:
+                return call()
+            except Exception as error:
+                if not connection.is_ours(error):
+                    raise
+                if not connection.is_busy(error) or monotonic() > give_up:
+                    raise translate(error, self.location.path) from error
+            sleep(random.uniform(0.0002, 0.002))
+
+    def _writing(self) -> Connection:
+        if self._writer is None:
+            self._writer = self._connect([])
+        return self._writer
+
+    def _reading(self) -> Connection:
+        if self._reader is None:
+            self._writing()
+            self._reader = self._opened()
+        return self._reader
+
+    def _connect(self, applied: list[int]) -> Connection:
+        connection = self._opened()
+        try:
+            ensure_schema(connection, self.queries, self._clock, self._retrying, applied)
+        except BaseException:
+            connection.close(keep_log=True)
+            raise
+        return connection
+
+    def _opened(self) -> Connection:
+        connection = Connection(self.location)
+        try:
+            self.location.check(connection.library_version())
+            self._retrying(connection, lambda: connection.prepare(self.location.synchronous, WAL_LIMIT))
+        except BaseException:
+            connection.close(keep_log=True)
+            raise
+        return connection
+
+    def _check_space(self) -> None:
+        now = monotonic()
+        if now < self._space_checked + 1:
+            return
+        disk = os.statvfs(os.path.dirname(self.location.path))  # noqa: PTH120
+        free = disk.f_bavail * disk.f_frsize
+        if free < self._floor:
+            raise StoreError(
+                "STORE_FULL",
+                f"{self.location.path}: only {free // 1024} KiB are free; new jobs are refused so that running "
+                "ones can still be finished: free some space, then try again",
+            )
+        self._space_checked = now
+
+
+_abandoned: list[Connection] = []  # never closed: closing would drop the locks of the process that owns them
+
+
+def _read_file(name: str) -> bytes:
+    return __loader__.get_data(os.path.join(os.path.dirname(__file__), name))  # type: ignore[name-defined,no-any-return]  # noqa: PTH118,PTH120
+
+
+def _wall_clock() -> int:
+    return time_ns() // 1_000_000

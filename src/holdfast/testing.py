@@ -1,0 +1,136 @@
+"""The test kit: a throw-away application, a clock that you move, and a worker that runs when you say so.
+
+As a pytest plugin it gives the fixtures `holdfast_clock` and `holdfast_app`; everywhere else use `temporary_app`.
+
+    def test_a_thumbnail_is_made(holdfast_app):
+        thumbnail = holdfast_app.job(make_thumbnail)
+        handle = thumbnail.enqueue(path="a.png")
+        drain(holdfast_app)
+        assert handle.result(timeout=0) == {"width": 200}
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from holdfast.app import App
+from holdfast.engine import leases, repairs
+from holdfast.model import stamp
+from holdfast.model.decide import decide
+from holdfast.store.port import Ending, Order
+from holdfast.worker.runner import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.model.lease import Claim, Lane
+    from holdfast.store.port import Transaction
+
+_OWNER = "test:0:drain"
+_LEASE_MS = 60_000
+
+
+class Clock:
+    """Time stands still until you move it. Pass it as `App(clock=...)`."""
+
+    def __init__(self, start: datetime = datetime(2025, 1, 16, 12, tzinfo=UTC)) -> None:
+        self._now = stamp.from_datetime(start)
+
+    def __call__(self) -> int:
+        return self._now
+
+    @property
+    def now(self) -> datetime:
+        """The moment it shows."""
+        return stamp.to_datetime(self._now)
+
+    def advance(self, seconds: float | timedelta) -> None:
+        """Let time pass."""
+        span = seconds if isinstance(seconds, timedelta) else timedelta(seconds=seconds)
+        self._now += span // timedelta(milliseconds=1)
+
+    def move_to(self, moment: datetime) -> None:
+        """Let time pass up to a moment."""
+        self._now = max(self._now, stamp.from_datetime(moment))
+
+
+@dataclass(slots=True)
+class Drained:
+    """What a drain did: the ids of the jobs it ran, in order, by where they went."""
+
+    ran: list[str] = field(default_factory=list)
+    by_status: dict[str, list[str]] = field(default_factory=dict)
+
+
+@contextmanager
+def temporary_app(clock: Clock | None = None) -> Iterator[App]:
+    """An application on a throw-away file of its own."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+        # A test's power is not cut: it need not wait for the disk.
+        app = App(f"sqlite:///{Path(folder) / 'jobs.db'}?synchronous=normal", clock=clock)
+        try:
+            yield app
+        finally:
+            app.close()
+
+
+def drain(app: App, *, clock: Clock | None = None, most: int = 10_000) -> Drained:
+    """Run every due job, one after the other, until none is due; with `clock`, move it on to what is due later.
+
+    Must be called outside a running event loop.
+    """
+    done = Drained()
+    lanes = app.registry.lanes()
+    while len(done.ran) < most:
+        app.desk.write(repairs.recover_expired, app.registry.policies())
+        claims = app.desk.write(leases.claim, Order(_OWNER, lanes, 1, _LEASE_MS))
+        if claims:
+            _run_one(app, claims[0], done)
+            continue
+        due = app.desk.read(_next_due, lanes) if clock is not None else None
+        if clock is None or due is None:
+            return done
+        clock.move_to(stamp.to_datetime(due))
+    raise AssertionError(f"{most} jobs ran and more are due: does one enqueue itself for ever?")
+
+
+@pytest.fixture
+def holdfast_clock() -> Clock:
+    """A clock that stands still until you move it."""
+    return Clock()
+
+
+@pytest.fixture
+def holdfast_app(holdfast_clock: Clock) -> Iterator[App]:
+    """An application on a throw-away file, on the clock above."""
+    with temporary_app(holdfast_clock) as app:
+        yield app
+
+
+def _run_one(app: App, claim: Claim, done: Drained) -> None:
+    definition = app.registry.get(claim.type)
+    assert definition is not None, "only lanes of known types are drawn from"
+    outcome = asyncio.run(run(claim, definition, app.desk))
+    status = app.desk.write(_finish, claim, outcome, definition.policy)
+    done.ran.append(claim.id)
+    done.by_status.setdefault(status, []).append(claim.id)
+
+
+def _finish(tx: Transaction, claim: Claim, outcome: object, policy: object) -> str:
+    move = decide(claim, outcome, policy, now=tx.now, spread=random.random())  # type: ignore[arg-type]
+    tx.finish([Ending(claim, move)])
+    job = tx.get(claim.id)
+    return "" if job is None else job.status.value
+
+
+def _next_due(tx: Transaction, lanes: tuple[Lane, ...]) -> int | None:
+    return tx.next_due(lanes)

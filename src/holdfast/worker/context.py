@@ -1,0 +1,87 @@
+"""What a handler may know and do about its own run: take a parameter annotated `holdfast.JobContext`."""
+
+from __future__ import annotations
+
+import threading
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from holdfast.engine.leases import progress
+from holdfast.model.job import loads
+from holdfast.model.payload import encode
+
+if TYPE_CHECKING:
+    from holdfast.engine.desk import Desk
+    from holdfast.model.lease import Claim
+
+_SHOWN_EVERY = 0.25  # progress is written at most four times a second
+_PROGRESS_LIMIT = 64 * 1024
+
+
+class JobContext:
+    """The run that a handler is in."""
+
+    def __init__(self, claim: Claim, desk: Desk) -> None:
+        self._claim = claim
+        self._desk = desk
+        self._stop = threading.Event()
+        self._shown_at = 0.0
+        self._progress: dict[str, Any] = {}
+
+    @property
+    def id(self) -> str:
+        """The job's id."""
+        return self._claim.id
+
+    @property
+    def type(self) -> str:
+        """The job's type."""
+        return self._claim.type
+
+    @property
+    def attempt(self) -> int:
+        """Which run this is, from 1."""
+        return self._claim.attempts
+
+    @property
+    def tenant(self) -> str:
+        """Whose job it is."""
+        return self._claim.tenant
+
+    @property
+    def group(self) -> str | None:
+        """The group it belongs to."""
+        return self._claim.group
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """Who asked for it: user_id, user_role, correlation_id, trace_id."""
+        return loads(self._claim.context)  # type: ignore[no-any-return]
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the run should stop: a cancel was asked for, the lease is lost, or the worker stops."""
+        return self._stop.is_set()
+
+    def progress(self, done: float, total: float | None = None, message: str = "") -> None:
+        """Show how far the run is. Cheap to call often: at most four are written each second, and the last one."""
+        self._progress |= {"done": done, "total": total, "message": message}
+        self._show(final=total is not None and done >= total)
+
+    def partial(self, value: Any) -> None:
+        """Show a result so far; watchers see it while the job runs."""
+        self._progress |= {"partial": value}
+        self._show(final=True)
+
+    def _show(self, *, final: bool) -> None:
+        now = monotonic()
+        if not final and now - self._shown_at < _SHOWN_EVERY:
+            return
+        self._shown_at = now
+        text = encode(self._progress, what="progress", limit=_PROGRESS_LIMIT)
+        if not self._desk.write(progress, self._claim.id, self._claim.token, text):
+            self._stop.set()
+
+    def stop(self) -> None:
+        """Ask the handler to end; called by the worker."""
+        self._stop.set()

@@ -1,0 +1,170 @@
+"""What the store tests start from: a clock that moves by hand, the back ends, and one-line verbs.
+
+To run the whole suite on another database, add one factory to BACK_ENDS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from holdfast.model.decide import decide
+from holdfast.model.failure import Failure
+from holdfast.model.job import Job
+from holdfast.model.lease import Claim, Lane
+from holdfast.model.outcome import Crashed, Outcome, Raised, Returned
+from holdfast.model.policy import DEFAULT_POLICY, Policy
+from holdfast.model.request import NewJob
+from holdfast.model.status import Status
+from holdfast.store.port import Ending, Order
+from holdfast.store.sqlite.store import SqliteStore
+
+NOON = 1_737_028_800_000  # 2025-01-16T12:00:00.000Z
+SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
+LEASE = MINUTE
+NEWEST = "~"  # a cursor above every job
+
+MAIL = Lane("default", "mail")
+FAILURE = Failure("ValueError", "the address is wrong")
+FAILED = Raised(FAILURE, permanent=True)
+RAISED = Raised(FAILURE)
+CRASHED = Crashed(Failure("LeaseExpired", "the worker fell silent", "LEASE_EXPIRED"))
+DONE = Returned('{"sent":true}')
+
+
+class Inserted(NamedTuple):
+    """What an enqueue answers."""
+
+    id: str
+    created: bool
+
+
+class Clock:
+    """The store's clock; it moves only when a test moves it."""
+
+    def __init__(self, now: int = NOON) -> None:
+        self.now = now
+
+    def __call__(self) -> int:
+        return self.now
+
+    def forward(self, ms: int) -> None:
+        self.now += ms
+
+
+def _apsw(folder: Path, clock: Callable[[], int]) -> SqliteStore:
+    return SqliteStore(f"sqlite:///{folder}/jobs.db?synchronous=normal", clock=clock)
+
+
+def _standard_library(folder: Path, clock: Callable[[], int]) -> SqliteStore:
+    settings = "driver=sqlite3&allow_unsafe_sqlite=1&synchronous=normal"
+    return SqliteStore(f"sqlite:///{folder}/jobs.db?{settings}", clock=clock)
+
+
+BACK_ENDS: dict[str, Callable[[Path, Callable[[], int]], Any]] = {
+    "sqlite-apsw": _apsw,
+    "sqlite-sqlite3": _standard_library,
+}
+
+
+def write(store: Any, call: Callable[[Any], Any]) -> Any:
+    """The call's answer; what it raised is raised here."""
+    (answer,), _ = store.write([call])
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def news_of(store: Any, call: Callable[[Any], Any]) -> Any:
+    """What the commit of one call tells the signals."""
+    (answer,), news = store.write([call])
+    assert not isinstance(answer, Exception), answer
+    return news
+
+
+def insert(store: Any, *jobs: NewJob) -> list[Inserted]:
+    return [Inserted(*pair) for pair in write(store, lambda tx: tx.insert(jobs))]
+
+
+def enqueue(store: Any, kind: str = "mail", payload: str = "{}", **options: Any) -> str:
+    """The id of one new job."""
+    return insert(store, NewJob(kind, payload, **options))[0].id
+
+
+def get(store: Any, job_id: str) -> Job:
+    job = store.read(lambda tx: tx.get(job_id))
+    assert job is not None, f"there is no job {job_id}"
+    return job
+
+
+def status(store: Any, job_id: str) -> Status:
+    return get(store, job_id).status
+
+
+def claim(
+    store: Any, *lanes: Lane, owner: str = "first", limit: int = 10, lease_ms: int = LEASE
+) -> list[Claim]:
+    return write(store, lambda tx: tx.claim(Order(owner, lanes or (MAIL,), limit, lease_ms)))
+
+
+def claim_one(store: Any, *lanes: Lane, owner: str = "first", lease_ms: int = LEASE) -> Claim:
+    (only,) = claim(store, *lanes, owner=owner, limit=1, lease_ms=lease_ms)
+    return only
+
+
+def running(store: Any, kind: str = "mail", **options: Any) -> Claim:
+    """A new job, under lease."""
+    job_id = enqueue(store, kind, **options)
+    taken = claim_one(store, Lane(options.get("queue", "default"), kind, options.get("payload_version", 1)))
+    assert taken.id == job_id, "another job was due before this one"
+    return taken
+
+
+def finish(
+    store: Any, run: Claim, outcome: Outcome, *, policy: Policy = DEFAULT_POLICY, expired: bool = False
+) -> bool:
+    """End a run by its outcome; False where the lease is lost."""
+
+    def call(tx: Any) -> list[bool]:
+        return tx.finish([Ending(run, decide(run, outcome, policy, now=tx.now, spread=0.0))], expired=expired)
+
+    (held,) = write(store, call)
+    return held
+
+
+def recover(store: Any, *, policy: Policy = DEFAULT_POLICY, limit: int = 100) -> list[bool]:
+    """What the watchdog does: find the runs whose lease ran out, decide, and end them under the guard."""
+
+    def call(tx: Any) -> list[bool]:
+        runs = tx.expired(limit)
+        endings = [Ending(run, decide(run, CRASHED, policy, now=tx.now, spread=0.0)) for run in runs]
+        return tx.finish(endings, expired=True)
+
+    return write(store, call)
+
+
+def cancel(store: Any, job_id: str, *, graceful: bool = False, tenant: str | None = None) -> str | None:
+    error = Failure("Cancelled", "stopped on request", "CANCELLED").as_text()
+    return write(store, lambda tx: tx.cancel(job_id, tenant=tenant, graceful=graceful, error=error))
+
+
+def retry(store: Any, job_id: str, tenant: str | None = None) -> bool:
+    return write(store, lambda tx: tx.retry(job_id, tenant))
+
+
+def ended(store: Any, outcome: Outcome, **options: Any) -> str:
+    """The id of a job whose only run ended with the outcome."""
+    run = running(store, **options)
+    assert finish(store, run, outcome)
+    return run.id
+
+
+def dead(store: Any, **options: Any) -> str:
+    """The id of a dead letter."""
+    return ended(store, RAISED, max_attempts=1, **options)
+
+
+def listed(store: Any, before: str = NEWEST, limit: int = 100, **where: str | None) -> list[str]:
+    jobs, _ = store.read(lambda tx: tx.list_jobs(where, before, limit))
+    return [job.id for job in jobs]
