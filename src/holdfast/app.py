@@ -8,12 +8,12 @@ from holdfast.handle import Handle
 from holdfast.model.errors import BadInput
 from holdfast.model.payload import SIZE_LIMIT, encode
 from holdfast.model.request import NewJob, check_options
-from holdfast.wiring import open_store, store_url
+from holdfast.wiring import open_store, signals_of, store_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from contextlib import AbstractContextManager
+    from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from datetime import timedelta
     from typing import Any, ParamSpec, Self, TypeVar, overload
 
@@ -54,6 +54,7 @@ class App:
         self.payload_limit = payload_limit
         self.max_depth = dict(max_depth or {})
         self.desk = Desk(open_store(self.url, clock))
+        self.desk.listeners += signals_of(self.url)
         self._registry: Registry | None = None
         self._watch: Watch | None = None
 
@@ -199,6 +200,15 @@ class App:
         from holdfast.engine.figures import statistics  # noqa: PLC0415
 
         return self.desk.read(statistics)
+
+    def worker(self, **settings: Any) -> AbstractAsyncContextManager[Any]:
+        """`async with app.worker():` runs jobs in this process: for tests and small services.
+
+        A handler that holds the interpreter for longer than its lease can lose it here; `holdfast worker` keeps it.
+        """
+        from holdfast.worker.inside import worker_inside  # noqa: PLC0415
+
+        return worker_inside(self, **settings)
 
     @property
     def watch(self) -> Watch:

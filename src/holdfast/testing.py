@@ -26,13 +26,16 @@ from holdfast.app import App
 from holdfast.engine import leases, repairs
 from holdfast.model import stamp
 from holdfast.model.decide import decide
+from holdfast.model.failure import Failure
+from holdfast.model.outcome import Raised
 from holdfast.store.port import Ending, Order
-from holdfast.worker.runner import run
+from holdfast.worker.runner import Run, call_function, run_coroutine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.model.lease import Claim, Lane
+    from holdfast.model.outcome import Outcome
     from holdfast.store.port import Transaction
 
 _OWNER = "test:0:drain"
@@ -119,10 +122,20 @@ def holdfast_app(holdfast_clock: Clock) -> Iterator[App]:
 def _run_one(app: App, claim: Claim, done: Drained) -> None:
     definition = app.registry.get(claim.type)
     assert definition is not None, "only lanes of known types are drawn from"
-    outcome = asyncio.run(run(claim, definition, app.desk))
+    run = Run(claim, definition, app.desk)
+    outcome = asyncio.run(_awaited(run)) if definition.is_coroutine else call_function(run)
     status = app.desk.write(_finish, claim, outcome, definition.policy)
     done.ran.append(claim.id)
     done.by_status.setdefault(status, []).append(claim.id)
+
+
+async def _awaited(run: Run) -> Outcome:
+    timeout_ms = run.claim.timeout_ms or run.definition.policy.timeout_ms
+    try:
+        async with asyncio.timeout(None if timeout_ms is None else timeout_ms / 1000):
+            return await run_coroutine(run)
+    except TimeoutError:
+        return Raised(Failure("TimeoutError", f"ran past its time-out of {timeout_ms} ms", "TIMEOUT"))
 
 
 def _finish(tx: Transaction, claim: Claim, outcome: object, policy: object) -> str:

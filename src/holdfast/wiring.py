@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from holdfast.model.news import News
     from holdfast.store.port import Store
 
 DEFAULT_URL = "sqlite:///holdfast.db"
@@ -31,3 +32,13 @@ def open_store(url: str, clock: Callable[[], int] | None = None) -> Store:
 def store_url(url: str | None) -> str:
     """The address that was given, else the environment's, else a file in the working folder."""
     return url or os.environ.get("HOLDFAST_URL") or DEFAULT_URL
+
+
+def signals_of(url: str) -> list[Callable[[News], None]]:
+    """What tells other processes of a commit to this store."""
+    if url.startswith("sqlite:"):
+        from holdfast.signals.folder import Teller  # noqa: PLC0415
+        from holdfast.store.sqlite.location import Location  # noqa: PLC0415
+
+        return [Teller(Location(url).path)]
+    return []

@@ -53,7 +53,7 @@ def _waiting(tx: Transaction, job: Job) -> list[Reason]:
     paused = [row for row in tx.overview(1)["paused"] if row[0] == job.queue]
     reasons += [Reason("PAUSED", f"queue {name!r} was paused by {by} at {since}") for name, since, by in paused]
     if job.held:
-        reasons.append(Reason("HELD", "something holds it outside the line"))
+        reasons.append(Reason("ALONE", "a process it ran in died: it runs next in a process of its own"))
     reasons += _workers(tx, job)
     if not reasons:
         ahead = tx.ahead(job, CAP)

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import random
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.model.decide import decide
+from holdfast.model.policy import DEFAULT_POLICY
+from holdfast.store.port import Ending
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.model.lease import Claim
-    from holdfast.store.port import Ending, Order, Transaction
+    from holdfast.model.outcome import Outcome
+    from holdfast.model.policy import Policy
+    from holdfast.store.port import Hold, Order, Transaction
+
+
+class Exchanged(NamedTuple):
+    """What a worker gets for what it handed in."""
+
+    accepted: list[bool]  # False: the lease was lost, nothing was written
+    claims: list[list[Claim]]  # for each order
+    next_due: int | None  # when more comes due, if every order came back short
 
 
 def claim(tx: Transaction, order: Order) -> list[Claim]:
@@ -16,20 +31,44 @@ def claim(tx: Transaction, order: Order) -> list[Claim]:
     return tx.claim(order)
 
 
+def claim_alone(tx: Transaction, order: Order) -> list[Claim]:
+    """Take due jobs that must run in a process of their own."""
+    return tx.claim_alone(order)
+
+
+def held(tx: Transaction, owner: str) -> list[Hold]:
+    """The leases of one owner, or of all owners of a supervisor."""
+    return tx.held(owner)
+
+
 def renew(tx: Transaction, holds: Sequence[tuple[str, int]], lease_ms: int) -> list[bool]:
     """Extend leases, given as (job id, token); False means lost: stop that handler."""
     return tx.renew(holds, lease_ms)
 
 
-def finish(tx: Transaction, endings: Sequence[Ending]) -> list[bool]:
-    """End runs; False means the lease was lost and nothing was written."""
-    return tx.finish(endings)
+def finish(
+    tx: Transaction, ended: Sequence[tuple[Claim, Outcome]], policies: Mapping[str, Policy] | None = None
+) -> list[bool]:
+    """End runs by what became of them; False means the lease was lost and nothing was written."""
+    rules = policies or {}
+    return tx.finish([
+        Ending(run, decide(run, outcome, rules.get(run.type, DEFAULT_POLICY), now=tx.now, spread=random.random()))
+        for run, outcome in ended
+    ])  # fmt: skip
 
 
-def exchange(tx: Transaction, endings: Sequence[Ending], order: Order | None) -> tuple[list[bool], list[Claim]]:
+def exchange(
+    tx: Transaction,
+    ended: Sequence[tuple[Claim, Outcome]],
+    orders: Sequence[Order],
+    policies: Mapping[str, Policy] | None = None,
+) -> Exchanged:
     """Hand in endings and take new work: one commit for both."""
-    accepted = tx.finish(endings) if endings else []
-    return accepted, tx.claim(order) if order is not None else []
+    accepted = finish(tx, ended, policies) if ended else []
+    claims = [tx.claim(order) for order in orders]
+    short = all(len(got) < order.limit for got, order in zip(claims, orders, strict=True))
+    lanes = [lane for order in orders for lane in order.lanes]
+    return Exchanged(accepted, claims, tx.next_due(lanes) if lanes and short else None)
 
 
 def progress(tx: Transaction, job_id: str, token: int, text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,11 @@ class Definition:
     def signature(self) -> Signature:
         """Read when first needed: names in annotations may be defined further down in the module."""
         return Signature(self.function, self.context_type)
+
+    @cached_property
+    def is_coroutine(self) -> bool:
+        """Whether the handler is awaited, or called in a thread."""
+        return inspect.iscoroutinefunction(self.function)
 
     def lanes(self) -> Iterable[Lane]:
         """Where its jobs wait: its own version of the payload and every older one."""

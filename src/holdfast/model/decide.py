@@ -7,9 +7,9 @@ from typing import assert_never
 
 from holdfast.model.failure import Failure
 from holdfast.model.lease import Claim
-from holdfast.model.outcome import Abandoned, Crashed, Outcome, Raised, Returned, Snoozed, Stopped, Unstarted
+from holdfast.model.outcome import Abandoned, Crashed, Outcome, Raised, Returned, Snoozed, Stopped, Suspected, Unstarted
 from holdfast.model.policy import Policy
-from holdfast.model.status import Status
+from holdfast.model.status import ALONE, Status
 
 _CANCELLED = Failure("Cancelled", "stopped on request", "CANCELLED")
 
@@ -26,6 +26,7 @@ class Move:
     failed: int = 0
     crashed: int = 0
     interrupted: int = 0
+    hold: int = 0
     why: str = "completed"
 
 
@@ -36,8 +37,12 @@ def decide(claim: Claim, outcome: Outcome, policy: Policy, *, now: int, spread: 
             return Move(Status.COMPLETED, result)
         case Raised(failure, permanent, after_ms):
             return _failed(claim, failure, policy, now=now, spread=spread, permanent=permanent, after_ms=after_ms)
-        case Crashed(failure):
-            return _crashed(claim, failure, policy, now=now, spread=spread)
+        case Crashed(failure, alone):
+            return _crashed(claim, failure, policy, now=now, spread=spread, alone=alone)
+        case Suspected(failure):
+            return Move(
+                Status.QUEUED, error=failure.as_text(), scheduled_at=now, give_back=1, hold=ALONE, why="suspected"
+            )
         case Snoozed(for_ms):
             return Move(Status.QUEUED, scheduled_at=now + for_ms, give_back=1, why="snoozed")
         case Stopped():
@@ -69,11 +74,11 @@ def _failed(
     return Move(Status.QUEUED, error=error, scheduled_at=now + wait, failed=1, why="retry")
 
 
-def _crashed(claim: Claim, failure: Failure, policy: Policy, *, now: int, spread: float) -> Move:
+def _crashed(claim: Claim, failure: Failure, policy: Policy, *, now: int, spread: float, alone: bool) -> Move:
     error = failure.as_text()
     if claim.crashed + 1 >= policy.max_crashes:
         return Move(Status.DEAD_LETTER, error=error, crashed=1, why="crashes exhausted")
     if claim.attempts >= claim.max_attempts:
         return Move(Status.DEAD_LETTER, error=error, crashed=1, why="attempts exhausted")
     wait = 0 if claim.crashed == 0 else policy.backoff.delay_ms(claim.attempts, spread)
-    return Move(Status.QUEUED, error=error, scheduled_at=now + wait, crashed=1, why="crashed")
+    return Move(Status.QUEUED, error=error, scheduled_at=now + wait, crashed=1, hold=ALONE * alone, why="crashed")

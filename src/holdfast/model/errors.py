@@ -134,7 +134,7 @@ class Retry(HandlerSignal):
 
     def __init__(self, message: str = "", *, after: float | None = None) -> None:
         super().__init__(message)
-        self.after = after
+        self.after = None if after is None else _seconds(after)
 
 
 class Snooze(HandlerSignal):
@@ -142,7 +142,7 @@ class Snooze(HandlerSignal):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"snoozed for {seconds} s")
-        self.seconds = seconds
+        self.seconds = _seconds(seconds)
 
 
 class AwaitAuth(HandlerSignal):
@@ -153,4 +153,11 @@ class AwaitAuth(HandlerSignal):
         self.reason = reason
         self.url = url
         self.key = key
-        self.expires = expires
+        self.expires = _seconds(expires)
+
+
+def _seconds(value: float) -> float:
+    """A handler that asks for an impossible time should hear of it where it asks."""
+    if 0 <= value < 1e10:  # noqa: PLR2004  # false of not-a-number too
+        return value
+    raise ValueError(f"a number of seconds from 0 up is needed, not {value!r}")

@@ -7,10 +7,9 @@ import re
 from dataclasses import dataclass
 
 LONGEST_MESSAGE = 2_000
+_CODE = re.compile(r"[A-Z][A-Z0-9_]{1,49}")  # an error may carry a code of its own
 
-_NAMED_SECRET = (
-    r"""\b([\w-]{0,60}(?:password|passwd|secret|token|api_?key)["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"',;&]{1,500}"""
-)
+_NAMED = r"""\b([\w-]{0,60}(?:password|passwd|secret|token|api_?key)["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"',;&]{1,500}"""
 
 # Redact first, then cut: a cut through the middle of a secret would hide it from the patterns.
 _SECRETS = (
@@ -19,7 +18,7 @@ _SECRETS = (
     (re.compile(r"\b(eyJ[\w-]{5,4000}\.[\w-]{5,4000}\.[\w-]{0,4000})"), "[REDACTED]"),
     (re.compile(r"\b((?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abprs])[-_][\w-]{10,500})"), "[REDACTED]"),
     (re.compile(r"\b(AKIA[0-9A-Z]{16})\b"), "[REDACTED]"),
-    (re.compile(_NAMED_SECRET, re.IGNORECASE), r"\1[REDACTED]"),
+    (re.compile(_NAMED, re.IGNORECASE), r"\1[REDACTED]"),
 )  # fmt: skip
 
 
@@ -44,7 +43,8 @@ def failure_of(error: BaseException, code: str = "HANDLER_ERROR") -> Failure:
         message = str(error)
     except Exception:  # noqa: BLE001  # an exception's own __str__ may raise anything; the job must still end
         message = "(the error has no readable message)"
-    return Failure(name, message, getattr(error, "code", code) if code == "HANDLER_ERROR" else code)
+    own = getattr(error, "code", None)
+    return Failure(name, message, own if isinstance(own, str) and _CODE.fullmatch(own) else code)
 
 
 def scrub(text: str) -> str:

@@ -25,7 +25,15 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The process died, or the lease ran out."""
+    """The process died, or the lease ran out. `alone`: run it in a process of its own from now on."""
+
+    failure: Failure
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Suspected:
+    """The process died with several runs in it: nobody knows whose fault it was, so each is tried again alone."""
 
     failure: Failure
 
@@ -52,4 +60,4 @@ class Abandoned:
     """The handler gave up because a cancel was asked for."""
 
 
-Outcome = Returned | Raised | Crashed | Snoozed | Stopped | Unstarted | Abandoned
+Outcome = Returned | Raised | Crashed | Suspected | Snoozed | Stopped | Unstarted | Abandoned

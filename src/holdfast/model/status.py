@@ -17,6 +17,9 @@ class Status(StrEnum):
     CANCELLED = "cancelled"
 
 
+# Why a waiting job is outside the due index, as bits of its `held`.
+ALONE = 1  # it ran in a process that died: next it runs in a process of its own
+
 WAITING = frozenset({Status.QUEUED, Status.AWAITING_AUTH})
 TERMINAL = frozenset({Status.COMPLETED, Status.FAILED, Status.DEAD_LETTER, Status.CANCELLED})
 RETRYABLE_BY_HAND = frozenset({Status.FAILED, Status.DEAD_LETTER})

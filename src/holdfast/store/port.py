@@ -32,6 +32,17 @@ class Order(NamedTuple):
     lease_ms: int
 
 
+class Hold(NamedTuple):
+    """A lease, as the supervisor of its owner sees it."""
+
+    id: str
+    token: int
+    owner: str
+    until: int
+    since: int
+    asked_to_stop: bool
+
+
 class Transaction(Protocol):
     """The verbs. Every write to a leased job names its token; every other write names the statuses it may leave."""
 
@@ -70,6 +81,9 @@ class Transaction(Protocol):
     def claim(self, order: Order) -> list[Claim]:
         """Due jobs by priority, then time due, then id; each for this owner alone until its lease ends."""
 
+    def claim_alone(self, order: Order) -> list[Claim]:
+        """Due jobs that must run in a process of their own, because one they ran in died."""
+
     def renew(self, holds: Sequence[tuple[str, int]], lease_ms: int) -> list[bool]:
         """Extend leases by (id, token); False where the lease is lost."""
 
@@ -87,13 +101,22 @@ class Transaction(Protocol):
         """Runs whose lease ran out, oldest first."""
 
     def held_by(self, owner: str) -> list[Claim]:
-        """The runs one owner holds."""
+        """The runs held by owners whose names begin so: one process, or all of one supervisor."""
+
+    def held(self, owner: str) -> list[Hold]:
+        """The same leases, in short."""
 
     def sweep_ended(self, keep_ms: dict[str, int], after: str, window: int) -> tuple[int, str | None]:
         """Delete ended jobs older than their status is kept; answers the count and where to go on."""
 
     def forget(self, *, workers_ms: int, figures_ms: int, worker: str = "") -> None:
         """Drop workers not heard of and figures grown old."""
+
+    def lead(self, owner: str, lead_ms: int) -> bool:
+        """Become or stay the leader for a while; False if another is."""
+
+    def resign(self, owner: str) -> None:
+        """Lead no more."""
 
     def purge(self, job_id: str, status: str) -> bool:
         """Delete an ended job for good."""
@@ -153,6 +176,9 @@ class Store(Protocol):
 
     def join(self, connection: Any) -> Any:
         """A transaction on the caller's own connection, which alone commits or rolls back."""
+
+    def now(self) -> int:
+        """The store's time."""
 
     def migrate(self) -> int:
         """Bring the schema up to date; answers how many migrations were applied."""

@@ -154,7 +154,13 @@ class Connection:
 
     def library_version(self) -> str:
         """The version of the SQLite library."""
-        return str(self.execute("select sqlite_version()")[0][0])
+        if self.driver == "apsw":
+            import apsw  # noqa: PLC0415
+
+            return apsw.sqlite_lib_version()
+        import sqlite3  # noqa: PLC0415
+
+        return sqlite3.sqlite_version
 
     def adopt(self, raw: Any, location: Location) -> None:
         """Wrap a connection of the caller's own."""

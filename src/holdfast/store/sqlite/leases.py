@@ -31,7 +31,14 @@ class LeaseVerbs(Verbs):
     __slots__ = ()
 
     def claim(self, order: Order) -> list[Claim]:
-        ids = self._due(order)
+        return self._take(self._due(order), order)
+
+    def claim_alone(self, order: Order) -> list[Claim]:
+        known = {tuple(lane) for lane in order.lanes}
+        rows = self.run("due_alone", now=self.stamp, limit=order.limit * 10)
+        return self._take([job_id for job_id, *lane in rows if tuple(lane) in known][: order.limit], order)
+
+    def _take(self, ids: list[str], order: Order) -> list[Claim]:
         if not ids:
             return []
         until = stamp.to_text(self.now + order.lease_ms)
@@ -97,6 +104,7 @@ class LeaseVerbs(Verbs):
             "failed": move.failed,
             "crashed": move.crashed,
             "interrupted": move.interrupted,
+            "hold": move.hold,
             "forced": int(expired),
             "expired_before": self.stamp if expired else _NEVER,
             "now": self.stamp,

@@ -114,6 +114,9 @@ class SqliteStore:
         joined.adopt(connection, self.location)
         return SqliteTransaction(joined, self.queries, self._clock(), self._check_space)
 
+    def now(self) -> int:
+        return self._clock()
+
     def migrate(self) -> int:
         self.close()
         applied: list[int] = []

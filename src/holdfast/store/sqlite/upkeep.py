@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from holdfast.model.job import Job
     from holdfast.model.lease import Claim
+    from holdfast.store.port import Hold
 
 
 class UpkeepVerbs(Verbs):
@@ -28,6 +29,14 @@ class UpkeepVerbs(Verbs):
 
     def held_by(self, owner: str) -> list[Claim]:
         return _claims(self.run("held_by", owner=owner))
+
+    def held(self, owner: str) -> list[Hold]:
+        from holdfast.store.port import Hold  # noqa: PLC0415
+
+        return [
+            Hold(job_id, token, name, stamp.from_text(until), stamp.from_text(since), bool(asked))
+            for job_id, token, name, until, since, asked in self.run("held", owner=owner)
+        ]
 
     def sweep_ended(self, keep_ms: dict[str, int], after: str, window: int) -> tuple[int, str | None]:
         rows = self.run("ended_window", after=after, window=window)
@@ -44,6 +53,12 @@ class UpkeepVerbs(Verbs):
     def forget(self, *, workers_ms: int, figures_ms: int, worker: str = "") -> None:
         self.run("forget_workers", before=stamp.to_text(max(0, self.now - workers_ms)), id=worker)
         self.run("forget_figures", before=stamp.to_text(max(0, self.now - figures_ms))[:16])
+
+    def lead(self, owner: str, lead_ms: int) -> bool:
+        return self.change("lead", owner=owner, until=stamp.to_text(self.now + lead_ms), now=self.stamp) == 1
+
+    def resign(self, owner: str) -> None:
+        self.run("resign", owner=owner)
 
     def purge(self, job_id: str, status: str) -> bool:
         if not self.change("purge", id=job_id, status=status):

@@ -1,4 +1,4 @@
--- The canonical table job_queue: its seventeen columns first, Holdfast's own behind them; its history and figures;
+-- 0001_jobs: the canonical table job_queue: its seventeen columns first, Holdfast's own behind them; its history and figures;
 -- the workers that were heard of; the queues that are paused.
 
 create table job_queue (
@@ -47,6 +47,9 @@ create table job_queue (
 -- behind `scheduled_at`, in another lane, or not in this index at all.
 create index job_queue_due on job_queue (queue, type, payload_version, priority, scheduled_at, id)
     where status = 'queued' and held = 0;
+
+-- Jobs that ran in a process that died wait here for a process of their own (held = 1).
+create index job_queue_alone on job_queue (scheduled_at, id) where status = 'queued' and held = 1;
 
 create index job_queue_leases on job_queue (lease_until, id) where status = 'in_progress';
 
@@ -102,4 +105,10 @@ create table job_pauses (
     paused_at text not null,
     paused_by text not null,
     primary key (scope, name)
+) strict, without rowid;
+
+create table job_leader (
+    name  text not null primary key,
+    owner text not null,
+    until text not null
 ) strict, without rowid;

@@ -10,6 +10,7 @@ update job_queue set
     failed = failed + :failed,
     crashed = crashed + :crashed,
     interrupted = interrupted + :interrupted,
+    held = held | :hold,
     lease_owner = null, lease_until = null,
     lease_token = lease_token + :forced,
     updated_at = :now, version = version + 1

@@ -1,0 +1,48 @@
+"""The command line: a door. It parses, calls a verb of the engine and renders; it holds no rules.
+
+Each command is a module of its own with a click command named `command`, loaded only when it is called or asked for
+help, so that `holdfast enqueue` stays quick. To add one: write the module, and its line below.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import click
+
+# section of the help -> command -> the sentence that its own help begins with
+SECTIONS: dict[str, dict[str, str]] = {
+    "Jobs": {
+        "enqueue": "Store a job of TYPE for a worker to run.",
+        "jobs": "List the newest jobs.",
+        "job": "Look at one job, or act on it.",
+        "dlq": "Deal with dead letters: jobs that used up their attempts.",
+    },
+    "Queues and workers": {
+        "queues": "List, pause and resume queues.",
+        "workers": "List the workers that were heard of.",
+        "stats": "Show depth, age, endings and durations by queue and type.",
+        "top": "Watch queues, workers, runs and failures live.",
+    },
+    "The store": {
+        "migrate": "Make the tables, or bring them up to date.",
+        "sql": "Print the schema as plain SQL.",
+        "doctor": "Check the store and its surroundings, and say what to do next.",
+    },
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command line; answers its exit code: 0 done, 1 what was asked for failed, 2 wrong use."""
+    import sys  # noqa: PLC0415
+
+    from holdfast.cli.ending import run  # noqa: PLC0415
+
+    return run(root(), sys.argv[1:] if arguments is None else arguments)
+
+
+def root() -> click.Group:
+    """The whole tree of commands."""
+    from holdfast.cli.tree import Root  # noqa: PLC0415
+
+    return Root(SECTIONS)

@@ -1,0 +1,95 @@
+"""`holdfast enqueue`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from holdfast.cli.opening import json_option, opened, url_option
+from holdfast.cli.plain import clean, json_text
+from holdfast.cli.tree import Command
+from holdfast.model.errors import BadInput
+from holdfast.model.payload import SIZE_LIMIT, decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+class Seconds(click.ParamType):
+    """A duration: `90`, `90s`, `5m`, `2h`, `1d`; the engine gets seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        text = str(value).strip()
+        unit = _UNITS.get(text[-1:])
+        try:
+            return float(text if unit is None else text[:-1]) * (unit or 1)
+        except ValueError:
+            self.fail(f"{text[:50]!a} is no duration: write 90, 90s, 5m, 2h or 1d", param, ctx)
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        ('holdfast enqueue thumbnail --payload \'{"path": "a.png"}\'', "a job to run as soon as a worker is free"),
+        ("holdfast enqueue report --delay 2h --key report-2025-01-16", "later, and only once"),
+        ("make-payload | holdfast enqueue import --payload - --json", "a payload from standard input"),
+    ),
+)
+@click.argument("type")
+@click.option(
+    "--payload",
+    metavar="JSON",
+    default="{}",
+    help="The handler's arguments, an object; - reads them from standard input.",
+)
+@click.option("--priority", type=int, help="1 (first) to 10; 5 if not given.")
+@click.option("--delay", type=Seconds(), metavar="DURATION", help="Run no earlier than this from now: 90, 5m, 2h.")
+@click.option("--scheduled-at", metavar="TIME", help="Run no earlier than this: 2025-01-16T12:00:00Z.")
+@click.option("--key", help="Idempotency key: a second enqueue with it answers with the first job.")
+@click.option("--group", help="A key of yours for jobs that belong together.")
+@click.option("--tenant", help="Whose job it is.")
+@click.option("--queue", help="The queue it waits in; `default` if not given.")
+@click.option("--max-attempts", type=int, help="The most runs, the first included; 3 if not given.")
+@click.option("--timeout", type=Seconds(), metavar="DURATION", help="The longest one run may take.")
+@click.option("--context", metavar="JSON", help="Who asks: user_id, user_role, correlation_id, trace_id, traceparent.")
+@url_option
+@json_option
+def command(type: str, payload: str, context: str | None, url: str | None, *, as_json: bool, **options: Any) -> None:
+    """Store a job of TYPE for a worker to run.
+
+    Prints the job's id. The payload is checked against the handler before the run; a key that is taken by another
+    request is refused.
+    """
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    if context is not None:
+        given["context"] = _object("context", context)
+    arguments = _object("payload", _from_stdin() if payload == "-" else payload)
+    with opened(url, looking=False) as app:
+        handle = app.enqueue(type, arguments, **given)
+        if not as_json:
+            click.echo(clean(handle.id))
+            if not handle.created:
+                click.echo("the key was taken: this is the job that has it", err=True)
+            return
+        click.echo(json_text({"id": handle.id, "status": handle.status().value, "created": handle.created}))
+
+
+def _object(what: str, text: str) -> dict[str, Any]:
+    value = decode(text, what=what)
+    if not isinstance(value, dict):
+        raise BadInput("PAYLOAD_INVALID", f'{what} must be a JSON object, such as {{"path": "a.png"}}')
+    return value
+
+
+def _from_stdin() -> str:
+    content = sys.stdin.buffer.read(SIZE_LIMIT + 1)  # a byte more than may be is enough to be refused
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise BadInput("PAYLOAD_NOT_JSON", "the payload on standard input is not UTF-8 text") from None

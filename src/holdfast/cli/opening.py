@@ -1,0 +1,70 @@
+"""From the options of a command to an open application."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+
+import click
+
+from holdfast.app import App
+from holdfast.cli.ending import note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    Function = Callable[..., Any]
+
+
+def url_option(function: Function) -> Function:
+    """`--url`, on every command that needs a store."""
+    text = "The store; else HOLDFAST_URL, else the nearest holdfast.toml or [tool.holdfast], else ./holdfast.db."
+    return click.option("--url", metavar="URL", help=text)(function)
+
+
+def json_option(function: Function) -> Function:
+    """`--json`, on every command that shows something."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(function)
+
+
+def chosen_url(flag: str | None) -> str | None:
+    """The store's address: flag, then environment, then file; None leaves the default."""
+    context = click.get_current_context(silent=True)
+    given = flag or (context.find_root().params.get("url") if context is not None else None)
+    if given or os.environ.get("HOLDFAST_URL"):
+        return given or os.environ["HOLDFAST_URL"]
+    from holdfast.cli.settings_file import settings_near  # noqa: PLC0415  # not needed where the address was given
+
+    url: str | None = settings_near(os.getcwd()).get("url")  # noqa: PTH109
+    return url
+
+
+@contextmanager
+def opened(flag: str | None, *, looking: bool = True) -> Iterator[App]:
+    """The application at the chosen address. Who only looks is told when there was nothing to look at."""
+    app = App(chosen_url(flag))
+    try:
+        path = file_of(app)
+        if looking and path is not None and not os.path.exists(path):  # noqa: PTH110
+            note(f"note: there is no database at {path} yet; a new one is made (another store: --url)")
+        yield app
+    finally:
+        app.close()
+
+
+def file_of(app: App) -> str | None:
+    """The file of a store that is one."""
+    location = getattr(app.desk.store, "location", None)
+    return None if location is None else str(location.path)
+
+
+def person() -> str:
+    """Who acts, for the history of a job."""
+    import pwd  # noqa: PLC0415
+
+    try:
+        return f"cli:{pwd.getpwuid(os.getuid()).pw_name}"
+    except KeyError:  # a container may run under a number that has no name
+        return f"cli:{os.getuid()}"

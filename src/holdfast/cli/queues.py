@@ -1,0 +1,92 @@
+"""`holdfast queues`: list, pause and resume."""
+
+from __future__ import annotations
+
+import click
+
+from holdfast.cli import verbs
+from holdfast.cli.ending import note
+from holdfast.cli.opening import json_option, opened, person, url_option
+from holdfast.cli.plain import clean, count, json_text, span
+from holdfast.cli.render import Cell, Column, show_list, show_table
+from holdfast.cli.tree import Family
+from holdfast.engine.figures import CAP
+
+_COLUMNS = (
+    Column("QUEUE", fixed=False),
+    Column("STATE"),
+    Column("WAITING", right=True),
+    Column("OLDEST", right=True),
+    Column("RUNNING", right=True),
+    Column("DEAD", right=True),
+    Column("DONE 1H", right=True),
+    Column("BAD 1H", right=True),
+)
+
+
+@click.group(
+    cls=Family,
+    examples=(
+        ("holdfast queues list", "every queue that holds something"),
+        ("holdfast queues pause images", "stop claims; what runs goes on"),
+    ),
+)
+def command() -> None:
+    """List, pause and resume queues."""
+
+
+@command.command("list", examples=(("holdfast queues list --json", "for programs"),))
+@url_option
+@json_option
+def list_queues(url: str | None, *, as_json: bool) -> None:
+    """List every queue that holds jobs, had some in the last hour, or is paused."""
+    with opened(url) as app:
+        found = app.desk.read(verbs.queues)
+    if as_json:
+        show_list(found)
+        return
+    rows = [
+        [
+            queue["queue"],
+            Cell("paused", "bold yellow") if queue["paused"] else Cell("open", "green"),
+            count(queue["waiting"], CAP),
+            span(queue["oldest_s"]) if queue["oldest_s"] > 0 else "",
+            count(queue["running"]),
+            Cell(count(queue["dead"], CAP), "bold red" if queue["dead"] else ""),
+            count(queue["completed_1h"]),
+            count(queue["ended_badly_1h"]),
+        ]
+        for queue in found
+    ]
+    show_table(_COLUMNS, rows, empty="no queue holds anything")
+
+
+@command.command(examples=(("holdfast queues pause images", "no worker claims from it until `resume`"),))
+@click.argument("queue")
+@url_option
+@json_option
+def pause(queue: str, url: str | None, *, as_json: bool) -> None:
+    """Stop claims from QUEUE. Runs go on, and jobs can still be enqueued."""
+    with opened(url) as app:
+        changed = app.desk.write(verbs.pause, queue, person())
+    _tell(queue, "paused", changed=changed, as_json=as_json)
+
+
+@command.command(examples=(("holdfast queues resume images", "workers claim from it again"),))
+@click.argument("queue")
+@url_option
+@json_option
+def resume(queue: str, url: str | None, *, as_json: bool) -> None:
+    """Let claims from QUEUE go on."""
+    with opened(url) as app:
+        changed = app.desk.write(verbs.resume, queue)
+    _tell(queue, "open", changed=changed, as_json=as_json)
+
+
+def _tell(queue: str, state: str, *, changed: bool, as_json: bool) -> None:
+    if as_json:
+        click.echo(json_text({"queue": queue, "paused": state == "paused", "changed": changed}))
+        return
+    click.echo(f"queue {clean(queue)} is {state}")
+    if not changed:
+        note("it was so before")

@@ -1,0 +1,74 @@
+"""`holdfast stats`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from holdfast.cli.opening import json_option, opened, url_option
+from holdfast.cli.plain import count, json_text, span
+from holdfast.cli.render import Cell, Column, show_table
+from holdfast.cli.tree import Command
+
+_COLUMNS = (
+    Column("QUEUE", fixed=False),
+    Column("TYPE", fixed=False),
+    Column("WAITING", right=True),
+    Column("OLDEST", right=True),
+    Column("RUNNING", right=True),
+    Column("DEAD", right=True),
+    Column("DONE 1H", right=True),
+    Column("SUCCESS", right=True),
+    Column("P50", right=True),
+    Column("P95", right=True),
+)
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        ("holdfast stats", "one line for each queue and type"),
+        ("holdfast stats --json | jq '.lines[] | select(.waiting > 1000)'", "for programs"),
+    ),
+)
+@url_option
+@json_option
+def command(url: str | None, *, as_json: bool) -> None:
+    """Show depth, age, endings and durations by queue and type.
+
+    Endings and durations are of the last hour. Counts stop at 100,000, shown with a plus.
+    """
+    with opened(url) as app:
+        seen = app.statistics()
+    if as_json:
+        click.echo(json_text(seen, indent=2))
+        return
+    paused = set(seen["paused"])
+    rows = [
+        [
+            f"{line['queue']} (paused)" if line["queue"] in paused else line["queue"],
+            line["type"],
+            count(line["waiting"], seen["cap"]),
+            span(line["oldest_s"]) if line["oldest_s"] > 0 else "",
+            count(line["running"]),
+            Cell(count(line["dead"], seen["cap"]), "bold red" if line["dead"] else ""),
+            count(line["completed_1h"]),
+            success(line),
+            duration(line["run_p50_ms"]),
+            duration(line["run_p95_ms"]),
+        ]
+        for line in seen["lines"]
+    ]
+    show_table(_COLUMNS, rows, empty="nothing waits, runs or ended in the last hour")
+
+
+def success(line: dict[str, Any]) -> str:
+    """The share of runs that completed, in the last hour."""
+    ended = line["completed_1h"] + line["ended_badly_1h"]
+    return f"{100 * line['completed_1h'] / ended:.0f} %" if ended else ""
+
+
+def duration(ms: float | None) -> str:
+    """A percentile, if there is one."""
+    return "" if ms is None else span(ms / 1000)

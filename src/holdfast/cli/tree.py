@@ -1,0 +1,117 @@
+"""The shapes of the commands: a root that loads a command when it is called, and help that ends with examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+import click
+
+import holdfast
+
+Examples = Sequence[tuple[str, str]]  # a command line, and what it does
+
+_NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Command(click.Command):
+    """A command whose help ends with examples."""
+
+    def __init__(self, *args: Any, examples: Examples = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # Click would repeat what is too much in its error: it may be a payload that was put in the wrong place.
+        ctx.allow_extra_args = True
+        rest = super().parse_args(ctx, args)
+        if rest and not ctx.resilient_parsing:
+            raise click.UsageError(f"{len(rest)} argument(s) too many: put values that hold spaces in quotes", ctx)
+        return rest
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        write_examples(formatter, self.examples)
+
+
+class Family(click.Group):
+    """Commands that share a first word: `job show`, `job retry`."""
+
+    command_class = Command
+
+    def __init__(self, *args: Any, examples: Examples = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(self.commands)  # in the order they were written, not by letter
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        names = self.list_commands(ctx)
+        if args[0] not in names and not args[0].startswith("-"):
+            close = get_close_matches(args[0], names)
+            hint = f": did you mean {' or '.join(close)}?" if close else f"; there are: {', '.join(names)}"
+            raise click.UsageError(f"no command {args[0][:50]!a}{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        write_examples(formatter, self.examples)
+
+
+class Root(Family):
+    """`holdfast` itself. Knows its commands by their lines of help, and loads one when it is called."""
+
+    def __init__(self, sections: Mapping[str, Mapping[str, str]]) -> None:
+        super().__init__(
+            "holdfast",
+            help="Durable background jobs: store them, look at them, act on them.",
+            context_settings=_NAMES,
+            params=[
+                click.Option(["--url"], metavar="URL", help="The store, for any command; see `holdfast jobs --help`."),
+                click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version,
+                             help="Show the version and exit."),
+            ],
+            callback=lambda url: None,  # noqa: ARG005  # read by whoever opens the store
+            examples=(
+                ("holdfast enqueue thumbnail --payload '{\"path\": \"a.png\"}'", "store a job"),
+                ("holdfast top", "see what happens"),
+                ("holdfast job explain ID", "learn why a job does not run"),
+            ),
+        )  # fmt: skip
+        self.sections = sections
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return [name for commands in self.sections.values() for name in commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = import_module(f"holdfast.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        for title, commands in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
+
+
+def write_examples(formatter: click.HelpFormatter, examples: Examples) -> None:
+    """Examples as they would be typed: never wrapped."""
+    if not examples:
+        return
+    with formatter.section("Examples"):
+        for line, purpose in examples:
+            formatter.write(f"{'':>{formatter.current_indent}}# {purpose}\n{'':>{formatter.current_indent}}{line}\n")
+
+
+def _version(ctx: click.Context, _: click.Parameter, value: object) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(f"holdfast {holdfast.__version__}")
+        ctx.exit()

@@ -1,0 +1,128 @@
+"""What the commands ask of a transaction beyond the engine's own verbs: plain reads, and page-wise work on dead letters.
+
+Each is a function of an open transaction, to be put on the desk like the engine's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.engine import jobs
+from holdfast.engine.explain import ALIVE_MS
+from holdfast.engine.figures import statistics
+from holdfast.model import stamp
+from holdfast.model.errors import Conflict
+from holdfast.model.request import check_name
+from holdfast.model.status import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.model.job import Job
+    from holdfast.store.port import Transaction
+
+PAGE = 200
+RATE_WINDOW_MS = 5 * 60_000
+
+
+class Page(NamedTuple):
+    """What was done to one page of dead letters, and where the next begins; None at the end."""
+
+    done: int
+    before: str | None
+
+
+def dated(tx: Transaction, verb: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[int, Any]:
+    """A verb's answer with the store's own instant: ages are told by its clock."""
+    return tx.now, verb(tx, *args, **kwargs)
+
+
+def workers(tx: Transaction) -> list[dict[str, Any]]:
+    """Every worker on record; `alive` tells which were heard of lately."""
+    alive = stamp.to_text(tx.now - ALIVE_MS)
+    return [worker | {"alive": worker["seen_at"] >= alive} for worker in tx.workers(0)]
+
+
+def pause(tx: Transaction, queue: str, by: str) -> bool:
+    """Stop claims from a queue; False if it was paused."""
+    return tx.pause(check_name("queue", queue), by)
+
+
+def resume(tx: Transaction, queue: str) -> bool:
+    """Let claims go on; False if it was not paused."""
+    return tx.resume(check_name("queue", queue))
+
+
+def queues(tx: Transaction) -> list[dict[str, Any]]:
+    """Every queue that holds something or is paused, its types taken together."""
+    seen = statistics(tx)
+    found: dict[str, dict[str, Any]] = {}
+    sums = ("waiting", "running", "expired", "dead", "failed", "awaiting_auth", "completed_1h", "ended_badly_1h")
+    for name in seen["paused"]:
+        found[name] = {"queue": name, "paused": True, "oldest_s": 0.0} | dict.fromkeys(sums, 0)
+    for line in seen["lines"]:
+        queue = found.setdefault(
+            line["queue"], {"queue": line["queue"], "paused": False, "oldest_s": 0.0} | dict.fromkeys(sums, 0)
+        )
+        queue["oldest_s"] = max(queue["oldest_s"], line["oldest_s"])
+        for name in sums:
+            queue[name] += line[name]
+    return [found[name] for name in sorted(found)]
+
+
+def running(tx: Transaction, limit: int) -> list[Job]:
+    """The runs in progress, the longest first."""
+    claims = sorted(tx.held_by(""), key=lambda claim: claim.started_at)[:limit]  # every owner's name begins with ""
+    return [job for job in (tx.get(claim.id) for claim in claims) if job is not None]
+
+
+def rates(tx: Transaction) -> dict[tuple[str, str], float]:
+    """Completed jobs a minute by (queue, type), over the last minutes."""
+    since = (tx.now - RATE_WINDOW_MS) // 60_000 * 60_000  # figures are kept by whole minutes
+    counts: Counter[tuple[str, str]] = Counter()
+    for queue, kind, status, measure, _, number in tx.figures(since):
+        if measure == "run" and status == Status.COMPLETED:
+            counts[queue, kind] += number
+    return {lane: number * 60_000 / (tx.now - since) for lane, number in counts.items()}
+
+
+def unknown_lanes(tx: Transaction) -> list[tuple[str, str, int, int]]:
+    """Where jobs wait that no live worker knows: queue, type, payload version, how many (counted up to a cap)."""
+    known = {tuple(lane) for worker in tx.workers(tx.now - ALIVE_MS) for lane in worker["lanes"]}
+    waiting = tx.overview(jobs.MOST_LISTED)["waiting"]
+    return [(queue, kind, version, depth) for queue, kind, version, depth, _ in waiting
+            if (queue, kind, version) not in known]  # fmt: skip
+
+
+def retry_page(tx: Transaction, before: str | None, *, actor: str, **where: str | None) -> Page:
+    """Send one page of dead letters round again. The cursor only falls, so one that dies anew is not met twice."""
+    found = jobs.dead_letters(tx, before=before, limit=PAGE, **where)  # type: ignore[arg-type]
+    for job in found:
+        jobs.retry(tx, job.id, actor=actor)
+    return _page(found, len(found))
+
+
+def purge_page(tx: Transaction, before: str | None, **where: str | None) -> Page:
+    """Delete one page of dead letters for good."""
+    found = jobs.dead_letters(tx, before=before, limit=PAGE, **where)  # type: ignore[arg-type]
+    return _page(found, sum(tx.purge(job.id, job.status.value) for job in found))
+
+
+def purge_dead_letter(tx: Transaction, job_id: str, tenant: str | None = None) -> None:
+    """Delete one dead letter for good; a job of any other status is refused."""
+    job = jobs.get(tx, job_id, tenant)
+    if not tx.purge(job_id, Status.DEAD_LETTER.value):
+        raise Conflict("WRONG_STATUS", f"job {job_id} is {job.status.value}: only dead letters are purged here")
+
+
+def dead_count(tx: Transaction, cap: int, kind: str | None = None) -> int:
+    """How many dead letters there are, counted up to a cap."""
+    return sum(
+        number for _, name, status, number in tx.overview(cap)["dead"]
+        if status == Status.DEAD_LETTER and kind in (None, name)
+    )  # fmt: skip
+
+
+def _page(found: list[Job], done: int) -> Page:
+    return Page(done, found[-1].id if len(found) == PAGE else None)

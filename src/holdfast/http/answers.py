@@ -1,0 +1,237 @@
+"""What comes out: the shapes of answers. They are the document's schemas; the tests hold every answer against them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from holdfast.model.status import Status
+
+
+class Answer(BaseModel):
+    """An object this door sends."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Failure(Answer):
+    """Why a run did not return."""
+
+    model_config = ConfigDict(extra="allow")
+
+    message: str
+    code: str
+
+
+class JobSummary(Answer):
+    """A job without what may be large or private."""
+
+    id: str = Field(examples=["01JHQ8Y3M0G5V7T2K4N6P8R0SD"])
+    type: str
+    status: Status
+    queue: str
+    group: str | None
+    tenant: str
+    priority: int
+    attempts: int
+    max_attempts: int
+    failed: int = Field(description="runs whose handler raised")
+    crashed: int = Field(description="runs whose process died or whose lease ran out")
+    interrupted: int = Field(description="runs stopped by a deploy; they spend no attempt")
+    scheduled_at: str
+    created_at: str
+    updated_at: str
+    started_at: str | None
+    completed_at: str | None
+    error: Failure | None
+    progress: dict[str, Any] | None
+    version: int = Field(description="grows at every visible change; pass it as `since`")
+
+
+class JobView(JobSummary):
+    """A job: the same object on the command line, over HTTP and over MCP."""
+
+    payload: Any
+    result: Any
+    context: dict[str, Any]
+    idempotency_key: str | None
+    payload_version: int
+    lease_owner: str | None
+    lease_until: str | None
+
+
+class Enqueued(Answer):
+    """`created` is false when an idempotency key answered a job that was there before."""
+
+    id: str
+    status: Status
+    created: bool
+
+
+class JobPage(Answer):
+    """A page of jobs, and the cursor of the next one."""
+
+    items: list[JobView | JobSummary]
+    next: str | None = Field(description="pass it as `before`; null at the end")
+
+
+class Cancelled(Answer):
+    """What a cancel did. `left` is the status that was left; null if there was nothing to cancel."""
+
+    id: str
+    changed: bool
+    left: Status | None
+    status: Status
+
+
+class ReasonView(Answer):
+    """One thing that is true of the job."""
+
+    code: str
+    text: str
+
+
+class Explanation(Answer):
+    """Every reason why a job does not run now, the most decisive first."""
+
+    id: str
+    status: Status
+    reasons: list[ReasonView]
+
+
+class HistoryLine(Answer):
+    """One event in the life of a job."""
+
+    at: str
+    from_status: str
+    to_status: str
+    why: str
+    attempt: int
+    worker: str | None
+    error_class: str | None
+    actor: str | None
+
+
+class History(Answer):
+    """What happened to a job that its row cannot tell, oldest first."""
+
+    id: str
+    items: list[HistoryLine]
+
+
+class Counts(Answer):
+    """How many; a number at the cap means at least that many."""
+
+    waiting: int
+    running: int
+    expired: int = Field(description="runs whose lease ran out")
+    dead: int
+    failed: int
+    awaiting_auth: int
+    completed_1h: int
+    ended_badly_1h: int
+
+
+class Line(Counts):
+    """One type in one queue."""
+
+    queue: str
+    type: str
+    oldest_s: float = Field(description="age of the job that is due longest; negative: none is due yet")
+    run_p50_ms: float | None
+    run_p95_ms: float | None
+    run_p99_ms: float | None
+    total_p95_ms: float | None
+
+
+class Statistics(Answer):
+    """The state of the house in numbers."""
+
+    at: str
+    cap: int
+    paused: list[str]
+    lines: list[Line]
+    totals: Counts
+
+
+class PauseView(Answer):
+    """Since when and by whom a queue is paused."""
+
+    since: str
+    by: str
+
+
+class QueueView(Counts):
+    """One queue."""
+
+    name: str
+    paused: PauseView | None
+    oldest_s: float
+    types: list[str]
+
+
+class Queues(Answer):
+    """Every queue that is known of."""
+
+    items: list[QueueView]
+
+
+class QueueSwitched(Answer):
+    """What a pause or resume did."""
+
+    name: str
+    paused: bool
+    changed: bool
+
+
+class LaneView(Answer):
+    """A type that a worker draws from a queue."""
+
+    queue: str
+    type: str
+    version: int
+
+
+class WorkerView(Answer):
+    """A worker heard of lately."""
+
+    id: str
+    host: str
+    pid: int
+    started_at: str
+    seen_at: str
+    lanes: list[LaneView]
+    places: int
+    running: int
+
+
+class Workers(Answer):
+    """The workers heard of lately."""
+
+    items: list[WorkerView]
+
+
+class Handled(Answer):
+    """How many dead letters were dealt with; call again while `more` is true."""
+
+    count: int
+    more: bool
+
+
+class Health(Answer):
+    """All is well."""
+
+    status: str = Field(examples=["ok"])
+
+
+class ProblemView(BaseModel):
+    """RFC 9457 problem details; `code` is stable."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str

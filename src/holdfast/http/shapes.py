@@ -1,0 +1,145 @@
+"""What goes in: the shapes of queries and bodies. They say names and types; what a value may be, the engine says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.datastructures import QueryParams
+
+from holdfast.model.errors import BadInput
+from holdfast.model.status import Status
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+MOST_LISTED = 200
+MOST_ENQUEUED = 1_000
+LONGEST_WAIT = 60
+_MOST_FAULTS = 5
+
+Seconds = Annotated[float, Field(allow_inf_nan=False)]
+Name = Annotated[str, Field(min_length=1, max_length=255)]
+
+
+class Body(BaseModel):
+    """What a caller sends: nothing is converted, nothing unknown is let through."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NewJobBody(Body):
+    """A job to enqueue: its type, its payload and the options of one call."""
+
+    type: str = Field(description="names the handler", examples=["thumbnail"])
+    payload: dict[str, Any] = Field(default_factory=dict, description="the handler's arguments")
+    queue: str | None = Field(default=None, description="the line it waits in")
+    priority: int | None = Field(default=None, description="1 (first) to 10")
+    delay: Seconds | None = Field(default=None, description="seconds from now until it is due")
+    scheduled_at: str | None = Field(default=None, description="when it is due: ISO 8601 with a time zone")
+    key: str | None = Field(default=None, description="idempotency key: a second request with it answers the first job")
+    key_window: Literal["active"] | Seconds | None = Field(
+        default=None, description="how long the key is kept: `active` until the job ends, or seconds"
+    )
+    group: str | None = Field(default=None, description="your key for jobs that belong together")
+    tenant: str | None = Field(default=None, description="whose job it is")
+    max_attempts: int | None = Field(default=None, description="how many runs it may take")
+    timeout: Seconds | None = Field(default=None, description="seconds one run may take")
+    context: dict[str, Any] | None = Field(
+        default=None, description="who asked: user_id, user_role, correlation_id, trace_id, traceparent"
+    )
+
+    def options(self) -> dict[str, Any]:
+        """The options that were given."""
+        return self.model_dump(exclude={"type", "payload"}, exclude_none=True)
+
+
+class NoBody(Body):
+    """Nothing to say: send no body, or an empty object."""
+
+
+class CancelBody(Body):
+    """How to stop a job."""
+
+    mode: Literal["immediate", "graceful"] = Field(
+        default="immediate", description="`graceful` lets a run that has begun complete"
+    )
+
+
+class DeadLetterBody(Body):
+    """Which dead letters are meant; without a filter all of them."""
+
+    type: str | None = Field(default=None, description="only of this type")
+    tenant: str | None = Field(default=None, description="only of this tenant")
+    limit: int = Field(default=500, ge=1, le=500, description="at most so many a call")
+
+
+class Query(BaseModel):
+    """What stands behind the question mark; unknown names are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NoQuery(Query):
+    """No parameters."""
+
+
+class JobsQuery(Query):
+    """Which jobs to list, newest first."""
+
+    status: Status | None = None
+    type: Name | None = None
+    queue: Name | None = None
+    group: Name | None = None
+    tenant: Annotated[str, Field(max_length=255)] | None = None
+    before: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None, description="the `next` of the page before"
+    )
+    limit: int = Field(default=50, ge=1, le=MOST_LISTED)
+    view: Literal["full", "summary"] = Field(
+        default="full", description="`summary` leaves out payload, result and context"
+    )
+
+
+class DeadLettersQuery(Query):
+    """Which dead letters to list, newest first."""
+
+    type: Name | None = None
+    tenant: Annotated[str, Field(max_length=255)] | None = None
+    before: Annotated[str, Field(max_length=64)] | None = None
+    limit: int = Field(default=50, ge=1, le=MOST_LISTED)
+
+
+class JobQuery(Query):
+    """How long to wait for a change of the job."""
+
+    wait: float = Field(
+        default=0, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds to wait for a newer version"
+    )
+    since: int | None = Field(default=None, ge=0, description="the version you have seen")
+
+
+def read_query(shape: type[Shape], given: QueryParams) -> Shape:
+    """The checked query. A name given twice is refused: two readers could see two values."""
+    pairs = given.multi_items()
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise BadInput("BAD_OPTION", "a query parameter is given twice: give each once")
+    return check(shape, values, "query")
+
+
+def check(shape: type[Shape], value: object, what: str) -> Shape:
+    """The value in its shape, or an error that names each wrong field and shows no value."""
+    if not isinstance(value, Mapping):
+        raise BadInput("BAD_OPTION", f"{what} must be an object, not {type(value).__name__}")
+    try:
+        return shape.model_validate(value)
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_input=False, include_context=False)
+        told = "; ".join(f"{_place(fault['loc'])}: {fault['msg'][:200]}" for fault in faults[:_MOST_FAULTS])
+        more = f"; and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
+        raise BadInput("BAD_OPTION", f"{what}: {told}{more}") from None
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    return ".".join(ascii(part)[:60].strip("'") for part in location) or "value"

@@ -1,0 +1,119 @@
+"""The routing table. The site's routes and its document are both made from it, so they cannot drift apart."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from holdfast.http import answers, house, jobs, shapes
+from holdfast.http.door import Call
+
+_JOB = {"type": "thumbnail", "payload": {"path": "a.png", "width": 200}, "queue": "images", "priority": 3}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One method of one path: what it takes, what it does, what it answers."""
+
+    method: str
+    path: str
+    name: str
+    run: Callable[[Call], Awaitable[Any]]
+    summary: str
+    section: str
+    query: type[BaseModel] | None = None  # None: whatever stands there is ignored
+    body: type[shapes.Body] | None = None
+    body_required: bool = False
+    most: int = 1  # more than one: the body may also be a list of so many
+    answer: type[BaseModel] | None = None
+    status: int = 200
+    media_type: str = "application/json"
+    problems: tuple[int, ...] = ()
+    example: Any = None
+    answer_example: Any = None
+
+
+def _get(path: str, name: str, run: Callable[[Call], Awaitable[Any]], summary: str, section: str, **more: Any) -> Entry:
+    more.setdefault("query", shapes.NoQuery)
+    return Entry(method="GET", path=path, name=name, run=run, summary=summary, section=section, **more)
+
+
+def _post(
+    path: str, name: str, run: Callable[[Call], Awaitable[Any]], summary: str, section: str, **more: Any
+) -> Entry:
+    more = {"query": shapes.NoQuery, "body": shapes.NoBody} | more
+    more["problems"] = (403, 408, 413, 415, *more.get("problems", ()))
+    return Entry(method="POST", path=path, name=name, run=run, summary=summary, section=section, **more)
+
+
+TABLE: tuple[Entry, ...] = (
+    _post(
+        "/v1/jobs", "enqueue", jobs.enqueue_jobs, "Enqueue one job, or a list of up to 1,000: all or none", "jobs",
+        body=shapes.NewJobBody, body_required=True, most=shapes.MOST_ENQUEUED, answer=answers.Enqueued, status=202,
+        problems=(409, 429), example=_JOB,
+        answer_example={"id": "01JHQ8Y3M0G5V7T2K4N6P8R0SD", "status": "queued", "created": True},
+    ),
+    _get(
+        "/v1/jobs", "list_jobs", jobs.list_jobs, "List jobs, newest first", "jobs",
+        query=shapes.JobsQuery, answer=answers.JobPage,
+    ),
+    _get(
+        "/v1/jobs/{id}", "show_job", jobs.show_job, "Show a job; with `wait`, after its next change", "jobs",
+        query=shapes.JobQuery, answer=answers.JobView, problems=(404,),
+    ),
+    _post(
+        "/v1/jobs/{id}/cancel", "cancel_job", jobs.cancel_job, "Stop a job", "jobs",
+        body=shapes.CancelBody, answer=answers.Cancelled, problems=(404,), example={"mode": "graceful"},
+    ),
+    _post(
+        "/v1/jobs/{id}/retry", "retry_job", jobs.retry_job, "Send a failed or dead-lettered job round again", "jobs",
+        answer=answers.JobView, problems=(404, 409),
+    ),
+    _get(
+        "/v1/jobs/{id}/explain", "explain_job", jobs.explain_job, "Why the job does not run now", "jobs",
+        answer=answers.Explanation, problems=(404,),
+    ),
+    _get(
+        "/v1/jobs/{id}/history", "job_history", jobs.show_history, "What happened to the job", "jobs",
+        answer=answers.History, problems=(404,),
+    ),
+    _get("/v1/queues", "list_queues", house.list_queues, "List the queues", "queues", answer=answers.Queues),
+    _post(
+        "/v1/queues/{name:path}/pause", "pause_queue", house.pause_queue, "Stop claims from a queue", "queues",
+        answer=answers.QueueSwitched,
+    ),
+    _post(
+        "/v1/queues/{name:path}/resume", "resume_queue", house.resume_queue, "Let claims go on", "queues",
+        answer=answers.QueueSwitched,
+    ),
+    _get(
+        "/v1/dead-letter", "list_dead_letters", jobs.list_dead_letters, "List dead letters, newest first",
+        "dead letters", query=shapes.DeadLettersQuery, answer=answers.JobPage,
+    ),
+    _post(
+        "/v1/dead-letter/retry", "retry_dead_letters", jobs.retry_dead_letters,
+        "Send a batch of dead letters round again", "dead letters",
+        body=shapes.DeadLetterBody, answer=answers.Handled, example={"type": "thumbnail"},
+    ),
+    _post(
+        "/v1/dead-letter/purge", "purge_dead_letters", jobs.purge_dead_letters,
+        "Delete a batch of dead letters for good", "dead letters",
+        body=shapes.DeadLetterBody, answer=answers.Handled, example={"type": "thumbnail"},
+    ),
+    _get("/v1/stats", "statistics", house.show_statistics, "The house in numbers", "house", answer=answers.Statistics),
+    _get("/v1/workers", "list_workers", house.list_workers, "Workers heard of lately", "house", answer=answers.Workers),
+    _get(
+        "/v1/events", "events", house.stream_events, "Changes as they happen, as server-sent events", "house",
+        media_type="text/event-stream",
+    ),
+    _get("/v1/health/live", "live", house.live, "Whether the server turns", "health", answer=answers.Health),
+    _get("/v1/health/ready", "ready", house.ready, "Whether the store answers", "health", answer=answers.Health),
+    _get(
+        "/metrics", "metrics", house.show_metrics, "Figures for Prometheus", "house", query=None,
+        media_type="text/plain",
+    ),
+    _get("/", "overview", house.show_overview, "The live overview page", "pages", query=None, media_type="text/html"),
+)  # fmt: skip

@@ -1,0 +1,105 @@
+"""Reads and writes this door puts together from the store's promises: each a function of an open transaction."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from holdfast.engine.explain import ALIVE_MS
+from holdfast.engine.figures import statistics
+from holdfast.engine.jobs import enqueue, list_jobs
+from holdfast.model.job import Job
+from holdfast.model.request import NewJob, check_name
+from holdfast.model.status import Status
+from holdfast.store.port import Transaction
+
+SUMMARY_FIELDS = (
+    "id", "type", "status", "queue", "group", "tenant", "priority", "attempts", "max_attempts", "failed", "crashed",
+    "interrupted", "scheduled_at", "created_at", "updated_at", "started_at", "completed_at", "error", "progress",
+    "version",
+)  # fmt: skip
+_COUNTS = (
+    "waiting", "running", "expired", "dead", "failed", "awaiting_auth", "completed_1h", "ended_badly_1h",
+)  # fmt: skip
+_SHOWN_RUNNING, _SHOWN_RECENT = 20, 25
+
+
+def enqueue_and_look(
+    tx: Transaction, jobs: Sequence[NewJob], max_depth: Mapping[str, int] | None = None
+) -> list[dict[str, Any]]:
+    """Store new jobs, all or none; for each its id, its status and whether it was created."""
+    answers = enqueue(tx, jobs, max_depth)
+    older = tx.versions([job_id for job_id, created in answers if not created])
+    return [
+        {"id": job_id, "status": Status.QUEUED.value if created else older[job_id][1], "created": created}
+        for job_id, created in answers
+    ]
+
+
+def pause(tx: Transaction, name: str, by: str) -> dict[str, Any]:
+    """Stop claims from a queue."""
+    return {"name": name, "paused": True, "changed": tx.pause(check_name("queue", name), by)}
+
+
+def resume(tx: Transaction, name: str) -> dict[str, Any]:
+    """Let claims from a queue go on."""
+    return {"name": name, "paused": False, "changed": tx.resume(check_name("queue", name))}
+
+
+def workers(tx: Transaction) -> list[dict[str, Any]]:
+    """The workers heard of lately, their lanes by name."""
+    return [
+        worker
+        | {"lanes": [{"queue": queue, "type": kind, "version": version} for queue, kind, version in worker["lanes"]]}
+        for worker in tx.workers(tx.now - ALIVE_MS)
+    ]
+
+
+def figures(tx: Transaction) -> dict[str, Any]:
+    """The engine's figures and their totals. A total that reached the cap is at least that."""
+    seen = statistics(tx)
+    totals = {name: sum(line[name] for line in seen["lines"]) for name in _COUNTS}
+    return seen | {"totals": totals}
+
+
+def queues(tx: Transaction) -> list[dict[str, Any]]:
+    """Every queue that is known of, with its figures and whether it is paused."""
+    lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in statistics(tx)["lines"]:
+        lines[line["queue"]].append(line)
+    paused = _paused(tx)
+    return [
+        {
+            "name": name,
+            "paused": paused.get(name),
+            **{count: sum(line[count] for line in lines[name]) for count in _COUNTS},
+            "oldest_s": max((line["oldest_s"] for line in lines[name]), default=0.0),
+            "types": [line["type"] for line in lines[name]],
+        }
+        for name in sorted({*lines, *paused})
+    ]
+
+
+def picture(tx: Transaction) -> dict[str, Any]:
+    """All that the overview page shows, read at one instant; no payloads and no results."""
+    seen = figures(tx)
+    del seen["at"]  # two pictures of an unchanged house are equal
+    running, _ = list_jobs(tx, status=Status.IN_PROGRESS.value, limit=_SHOWN_RUNNING)
+    recent, _ = list_jobs(tx, limit=_SHOWN_RECENT)
+    return seen | {
+        "paused": [{"name": name} | state for name, state in _paused(tx).items()],
+        "running": [summary(job) for job in running],
+        "recent": [summary(job) for job in recent],
+        "workers": workers(tx),
+    }
+
+
+def summary(job: Job) -> dict[str, Any]:
+    """The job without what may be large or private."""
+    whole = job.as_json()
+    return {name: whole[name] for name in SUMMARY_FIELDS}
+
+
+def _paused(tx: Transaction) -> dict[str, dict[str, str]]:
+    return {name: {"since": since, "by": by} for name, since, by in tx.overview(1)["paused"]}

@@ -1,0 +1,147 @@
+"""Signals between the processes of one machine: a datagram socket per listening process, in a private folder.
+
+One datagram per commit goes to each listener. Nobody listens: the folder is absent or empty, and telling costs one look
+at its time stamp. A listener that died leaves its socket behind; whoever first fails to reach it removes it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.model.news import News
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_LONGEST_PATH = 100  # a socket's path may have 107 bytes
+_MOST_JOBS = 16
+_LARGEST = 4096
+
+
+def folder_of(path: str) -> str:
+    """The private folder beside a database file: sockets of listeners, locks of living workers."""
+    return f"{path}-holdfast"
+
+
+def make_folder(path: str) -> str:
+    """The same, made for its owner alone if it is not there."""
+    folder = folder_of(path)
+    try:
+        os.mkdir(folder, 0o700)  # noqa: PTH102
+    except FileExistsError:
+        return folder
+    return folder
+
+
+class Teller:
+    """Tells every listener of a file's changes. Never raises, never waits."""
+
+    def __init__(self, path: str) -> None:
+        self._folder = folder_of(path)
+        self._seen = -1
+        self._names: list[str] = []
+        self._socket: Any = None
+        self.own: set[str] = set()  # listeners of this process, told directly
+
+    def __call__(self, news: News) -> None:
+        names = self._listeners()
+        if not names:
+            return
+        message = _pack(news)
+        for name in names:
+            if name not in self.own:
+                self._send(name, message)
+
+    def _listeners(self) -> list[str]:
+        try:
+            changed = os.stat(self._folder).st_mtime_ns  # noqa: PTH116
+            if changed != self._seen:
+                self._names = [name for name in os.listdir(self._folder) if name.endswith(".socket")]  # noqa: PTH208
+                self._seen = changed
+        except OSError:
+            return []
+        return self._names
+
+    def _send(self, name: str, message: bytes) -> None:
+        if self._socket is None:
+            from _socket import AF_UNIX, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, socket  # noqa: PLC0415
+
+            self._socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC)
+        path = f"{self._folder}/{name}"
+        try:
+            with _Short(path) as short:
+                self._socket.sendto(message, short)
+        except ConnectionRefusedError:  # its process is gone
+            _remove(path)
+        except OSError:  # full, or removed a moment ago: it will look by itself
+            return
+
+
+class Listener:
+    """Hears of changes made by other processes. `fileno()` is for selectors and event loops."""
+
+    def __init__(self, path: str, name: str) -> None:
+        from _socket import AF_UNIX, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, socket  # noqa: PLC0415
+
+        self.name = f"{name}.socket"
+        self._path = f"{make_folder(path)}/{self.name}"
+        self._socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC)
+        with _Short(self._path) as short:
+            self._socket.bind(short)
+
+    def fileno(self) -> int:
+        """Readable when there is news."""
+        return int(self._socket.fileno())
+
+    def receive(self) -> News:
+        """All news that has come; empty if none. Anyone may have sent it: it is only ever a reason to look."""
+        news = News()
+        try:
+            while True:
+                _unpack(self._socket.recv(_LARGEST), news)
+        except BlockingIOError:
+            return news
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._socket.close()
+        _remove(self._path)
+
+
+class _Short:
+    """A path short enough for a socket: long ones go through the descriptor of their folder."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> str:
+        if len(os.fsencode(self._path)) <= _LONGEST_PATH:
+            return self._path
+        folder, name = os.path.split(self._path)
+        self._descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        return f"/proc/self/fd/{self._descriptor}/{name}"
+
+    def __exit__(self, *_: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)  # noqa: PTH108
+    except OSError:
+        return
+
+
+def _pack(news: News) -> bytes:
+    jobs = news.jobs if len(news.jobs) <= _MOST_JOBS else ["*"]
+    queues = sorted(news.queues)[:_MOST_JOBS]
+    return "\n".join(["\t".join(queues), "\t".join(jobs)]).encode()[:_LARGEST]
+
+
+def _unpack(message: bytes, news: News) -> None:
+    queues, _, jobs = message.decode(errors="replace").partition("\n")
+    news.queues.update(filter(None, queues.split("\t")))
+    news.jobs.extend(filter(None, jobs.split("\t")))

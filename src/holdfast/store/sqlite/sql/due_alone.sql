@@ -1,0 +1,6 @@
+-- due_alone: due jobs that must run in a process of their own.
+select id, queue, type, payload_version from job_queue indexed by job_queue_alone
+where status = 'queued' and held = 1 and scheduled_at <= :now
+    and queue not in (select name from job_pauses where scope = 'queue')
+order by scheduled_at, id
+limit :limit

@@ -1,0 +1,117 @@
+"""Find the user's application, and describe it to a supervisor that never imports it."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from holdfast.model.backoff import Backoff
+from holdfast.model.errors import BadInput
+from holdfast.model.lease import Lane
+from holdfast.model.policy import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.engine.desk import Desk
+    from holdfast.engine.registry import Registry
+
+
+class Application(Protocol):
+    """What a worker needs of the user's App."""
+
+    url: str
+    desk: Desk
+    imports: tuple[str, ...]
+
+    @property
+    def registry(self) -> Registry:
+        """The handlers it knows."""
+
+    def close(self) -> None:
+        """Let go of the database."""
+
+
+def load_app(spec: str, folder: str | None = None) -> Application:
+    """The application at `module:attribute` (attribute `app` by default); a function there is called to make it."""
+    module_name, _, attribute = spec.partition(":")
+    if folder is not None and folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and module_name.startswith(error.name):
+            raise BadInput("BAD_OPTION", f"there is no module {module_name!r} here: write module:app") from None
+        raise
+    app: Any = getattr(module, attribute or "app", None)
+    if app is None:
+        raise BadInput(
+            "BAD_OPTION", f"module {module_name!r} has no {attribute or 'app'!r}: write module:name_of_the_app"
+        )
+    if callable(app) and not hasattr(app, "registry"):
+        app = app()
+    if not hasattr(app, "registry"):
+        raise BadInput("BAD_OPTION", f"{spec!r} is a {type(app).__name__}, not a holdfast.App")
+    for name in app.imports:
+        import_module(name)
+    return app  # type: ignore[no-any-return]
+
+
+def describe(app: Application) -> dict[str, Any]:
+    """What a supervisor needs to know of an application, as JSON."""
+    return {
+        "url": app.url,
+        "types": [
+            {
+                "type": definition.type,
+                "queue": definition.queue,
+                "version": definition.version,
+                "isolation": definition.isolation,
+                "lease_ms": definition.policy.lease_ms,
+                "timeout_ms": definition.policy.timeout_ms,
+                "max_crashes": definition.policy.max_crashes,
+                "backoff": _numbers(definition.policy.backoff),
+            }
+            for definition in app.registry
+        ],
+    }
+
+
+def _numbers(backoff: Backoff) -> list[int]:
+    return [backoff.base_ms, backoff.cap_ms, backoff.jitter_ms]
+
+
+class Described:
+    """The same, as the supervisor uses it."""
+
+    def __init__(self, told: Mapping[str, Any], queues: Mapping[str, int | None] | None) -> None:
+        self.url: str = told["url"]
+        self.types: list[dict[str, Any]] = told["types"]
+        self.queues = dict(queues) if queues else dict.fromkeys(sorted({one["queue"] for one in self.types}))
+
+    def lanes(self, *, isolated: bool | None = None) -> tuple[Lane, ...]:
+        """The lanes of all types, or only of those that (do not) run in processes of their own."""
+        return tuple(
+            Lane(queue, one["type"], version)
+            for queue in self.queues
+            for one in self.types
+            if isolated is None or (one["isolation"] == "process") == isolated
+            for version in range(1, one["version"] + 1)
+        )
+
+    def policies(self) -> dict[str, Policy]:
+        """Type -> its rules, as far as a supervisor decides by them."""
+        return {
+            one["type"]: Policy(
+                backoff=Backoff(base_ms=one["backoff"][0], cap_ms=one["backoff"][1], jitter_ms=one["backoff"][2]),
+                max_crashes=one["max_crashes"],
+                lease_ms=one["lease_ms"],
+                timeout_ms=one["timeout_ms"],
+            )
+            for one in self.types
+        }
+
+    def shortest_lease(self) -> int:
+        """In milliseconds."""
+        return min((int(one["lease_ms"]) for one in self.types), default=60_000)

@@ -1,0 +1,144 @@
+"""A child: runs jobs in a process forked from the template. A solo child runs one job, alone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+from typing import TYPE_CHECKING, Any
+
+from holdfast.engine import leases
+from holdfast.model.lease import Claim
+from holdfast.model.outcome import Outcome, Stopped
+from holdfast.signals.folder import Listener
+from holdfast.worker.application import Application
+from holdfast.worker.places import MOST_READY, Places
+from holdfast.worker.runner import Run, call_function, run_coroutine
+from holdfast.worker.slots import READY, SlotMap
+from holdfast.worker.worker import Worker
+
+if TYPE_CHECKING:
+    from holdfast.engine.registry import Registry
+
+log = logging.getLogger("holdfast.worker")
+
+DRAIN_SECONDS = 25.0
+COROUTINES, THREADS = 100, 10
+
+
+def slots_needed(config: dict[str, Any]) -> int:
+    """One for each place and each job held ready, twice: endings wait for their commit in them."""
+    queues = config.get("queues") or {}
+    places = sum(filter(None, queues.values())) + config["coroutines"] + config["threads"]
+    return int(2 * (places + min(MOST_READY, config["prefetch"])))
+
+
+def pools_of(registry: Registry, config: dict[str, Any]) -> list[Places]:
+    """A pool for each queue with a number of its own; else one for all coroutines and one for all threads."""
+    queues: dict[str, int | None] = config.get("queues") or dict.fromkeys(sorted({one.queue for one in registry}))
+    pools = []
+    for queue, places in queues.items():
+        if places is not None:
+            pools.append(_pool(registry, [queue], places, config, coroutine=None))
+    rest = [queue for queue, places in queues.items() if places is None]
+    if rest:
+        pools.append(_pool(registry, rest, config["coroutines"], config, coroutine=True))
+        pools.append(_pool(registry, rest, config["threads"], config, coroutine=False))
+    return [pool for pool in pools if pool.lanes]
+
+
+def _pool(
+    registry: Registry, queues: list[str], places: int, config: dict[str, Any], *, coroutine: bool | None
+) -> Places:
+    chosen = [one for one in registry if one.isolation is None and (coroutine is None or one.is_coroutine == coroutine)]
+    lanes = [lane._replace(queue=queue) for queue in queues for one in chosen for lane in one.lanes()]
+    lease_ms = min((one.policy.lease_ms for one in chosen), default=60_000)
+    return Places(lanes, places, lease_ms, prefetch=config["prefetch"])
+
+
+def run_child(app: Application, config: dict[str, Any]) -> None:
+    """Work until told to stop."""
+    slots = SlotMap(config["slots"], slots_needed(config))
+    pools = pools_of(app.registry, config)
+    threads = sum(pool.places for pool in pools)
+    asyncio.run(_work(app, config, slots, pools, min(threads, 1000)))
+
+
+async def _work(app: Application, config: dict[str, Any], slots: SlotMap, pools: list[Places], threads: int) -> None:
+    worker = Worker(app.desk, app.registry, pools, owner=config["owner"], slots=slots, threads=max(1, threads))
+    loop = asyncio.get_running_loop()
+    asked = 0
+
+    def stop() -> None:
+        nonlocal asked
+        asked += 1
+        worker.drain(float(config.get("drain", DRAIN_SECONDS)) if asked == 1 else 0.0)
+
+    loop.add_signal_handler(signal.SIGTERM, stop)
+    listener = listen(app.desk, config["owner"], loop, worker) if config.get("signals", True) else None
+    slots.say(READY)
+    try:
+        await worker.work()
+    finally:
+        if listener is not None:
+            listener.close()
+
+
+def listen(desk: Any, owner: str, loop: asyncio.AbstractEventLoop, worker: Worker) -> Listener | None:
+    """Wake the worker when another process has new work for it."""
+    path = getattr(getattr(desk.store, "location", None), "path", None)
+    if path is None:
+        return None
+    listener = Listener(path, owner.replace("/", "_").replace(":", "-"))
+
+    def heard() -> None:
+        if listener.receive().queues:
+            worker.wake()
+
+    loop.add_reader(listener.fileno(), heard)
+    return listener
+
+
+def run_solo(app: Application, config: dict[str, Any]) -> None:
+    """Run one job, which the supervisor has claimed, and end it."""
+    claim = Claim._make(config["claim"])
+    definition = app.registry.get(claim.type)
+    assert definition is not None, "the supervisor claims only types that the template told it of"
+    slots = SlotMap(config["slots"], 1)
+    timeout_ms = claim.timeout_ms or definition.policy.timeout_ms
+    from time import monotonic  # noqa: PLC0415
+
+    slots.take(claim.id, claim.token, int(monotonic() * 1000), timeout_ms or 0)
+    slots.say(READY)
+    run = Run(claim, definition, app.desk, timeout_ms=timeout_ms)
+    signal.signal(signal.SIGTERM, lambda *_: run.ask_to_stop())
+    outcome = asyncio.run(_awaited(run)) if definition.is_coroutine else call_function(run)
+    app.desk.write(leases.finish, [(claim, outcome)], app.registry.policies())
+
+
+async def _awaited(run: Run) -> Outcome:
+    task = asyncio.ensure_future(run_coroutine(run))
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        return Stopped()
+
+
+def child_main(app: Application, config: dict[str, Any]) -> None:
+    """What a forked process does; never returns."""
+    code = 1
+    try:
+        if config.get("claim") is not None:
+            run_solo(app, config)
+        else:
+            run_child(app, config)
+        app.close()
+        code = 0
+    except BaseException:
+        log.exception("a worker process failed")
+    finally:
+        # Threads that never return must not keep the process alive.
+        logging.shutdown()
+        os._exit(code)

@@ -1,0 +1,110 @@
+"""A worker inside the application's own process: for tests and small services.
+
+Renewal runs in a thread here, so a handler that holds the interpreter for a whole lease can lose it, and a handler that
+kills the process takes the application along. `holdfast worker` has neither weakness.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+import tempfile
+import threading
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from holdfast.engine import leases, repairs
+from holdfast.worker import slots as slot_words
+from holdfast.worker.application import Application
+from holdfast.worker.child import COROUTINES, THREADS, listen, pools_of, slots_needed
+from holdfast.worker.places import MOST_READY
+from holdfast.worker.slots import SlotMap
+from holdfast.worker.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+log = logging.getLogger("holdfast.worker")
+
+
+@asynccontextmanager
+async def worker_inside(
+    app: Application,
+    *,
+    queues: Mapping[str, int | None] | None = None,
+    coroutines: int = COROUTINES,
+    threads: int = THREADS,
+    prefetch: int = MOST_READY,
+    stop_seconds: float = 25.0,
+) -> AsyncIterator[Worker]:
+    """Work while the block lasts; at its end what runs may finish, within `stop_seconds`."""
+    log.info("a worker inside the application: leases are renewed by a thread, which a handler can starve")
+    config: dict[str, Any] = {"queues": queues, "coroutines": coroutines, "threads": threads, "prefetch": prefetch}
+    owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+        slots = SlotMap(f"{folder}/slots", slots_needed(config))
+        pools = pools_of(app.registry, config)
+        worker = Worker(
+            app.desk, app.registry, pools, owner=owner, slots=slots, threads=max(1, sum(p.places for p in pools))
+        )
+        app.desk.listeners.append(wake := lambda news: worker.wake() if news.queues else None)
+        listener = listen(app.desk, owner, asyncio.get_running_loop(), worker)
+        keeper = _Keeper(app, owner, slots)
+        keeper.start()
+        task = asyncio.create_task(worker.work())
+        try:
+            yield worker
+        finally:
+            worker.drain(stop_seconds)
+            await task
+            app.desk.listeners.remove(wake)
+            await asyncio.to_thread(keeper.end)
+            if listener is not None:
+                asyncio.get_running_loop().remove_reader(listener.fileno())
+                listener.close()
+
+
+class _Keeper(threading.Thread):
+    """Renews, recovers, and takes suspects that have no process of their own to go to."""
+
+    def __init__(self, app: Application, owner: str, slots: SlotMap) -> None:
+        super().__init__(name="holdfast-keeper", daemon=True)
+        self._desk = app.desk
+        self._policies = app.registry.policies()
+        self._owner = owner
+        self._slots = slots
+        self._over = threading.Event()
+        self._lease_ms = min((policy.lease_ms for policy in self._policies.values()), default=60_000)
+
+    def end(self) -> None:
+        """Stop, and wait for it."""
+        self._over.set()
+        self.join()
+
+    def run(self) -> None:
+        """Look again and again."""
+        while not self._over.wait(min(1.0, self._lease_ms / 6000)):
+            try:
+                self._look()
+                self._desk.write(repairs.recover_expired, self._policies)
+            except Exception as error:  # noqa: BLE001  # the store may be away; the next look may fare better
+                log.warning("a look at the leases failed: %s", error)
+
+    def _look(self) -> None:
+        runs = self._slots.started()
+        holds = {(hold.id, hold.token): hold for hold in self._desk.read(leases.held, self._owner)}
+        late = self._desk.store.now() + self._lease_ms * 2 / 3
+        due = []
+        for run in runs:
+            hold = holds.get((run.id, run.token))
+            if hold is None:
+                self._slots.command(run, slot_words.STOP)
+            elif hold.asked_to_stop:
+                self._slots.command(run, slot_words.ASK)
+            elif hold.until < late:
+                due.append((run.id, run.token))
+        if due:
+            self._desk.write(leases.renew, due, self._lease_ms)

@@ -1,0 +1,62 @@
+"""Places: how many jobs of some lanes a process runs at once, and how many it may hold ready behind them."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.model.lease import Claim, Lane
+
+LONGEST_WAIT = 0.25  # seconds a job held ready may be expected to wait
+MOST_READY = 300
+_MEMORY = 0.1  # weight of the newest duration in the average
+
+
+class Places:
+    """One pool of places for some lanes."""
+
+    __slots__ = ("_duration", "lanes", "lease_ms", "places", "prefetch", "ready", "running")
+
+    def __init__(self, lanes: Sequence[Lane], places: int, lease_ms: int, *, prefetch: int = MOST_READY) -> None:
+        self.lanes = tuple(lanes)
+        self.places = places
+        self.lease_ms = lease_ms
+        self.prefetch = prefetch
+        self.running = 0
+        self.ready: deque[tuple[Claim, float]] = deque()  # claimed, waiting for a place, with when they came
+        self._duration: float | None = None  # of a run, averaged; None until one has ended
+
+    @property
+    def free(self) -> int:
+        """Places that a job could begin in now."""
+        return self.places - self.running
+
+    def wanted(self) -> int:
+        """How many jobs to claim: one for each free place, and as many more as will begin soon."""
+        missing = self.free + self._ahead() - len(self.ready)
+        # Few at a time would make many small commits; a free place is always worth one.
+        return missing if self.free > len(self.ready) or missing * 4 > self._ahead() else 0
+
+    def ended(self, seconds: float) -> None:
+        """A run is over: its place is free, and its duration known."""
+        self.running -= 1
+        if self._duration is None:
+            self._duration = seconds
+        else:
+            self._duration += _MEMORY * (seconds - self._duration)
+
+    def stale(self, now: float, patience: float) -> list[Claim]:
+        """Take back what has been held ready for too long."""
+        old = []
+        while self.ready and now - self.ready[0][1] > patience:
+            old.append(self.ready.popleft()[0])
+        return old
+
+    def _ahead(self) -> int:
+        if self._duration is None or not self.prefetch:
+            return 0
+        begin_within = LONGEST_WAIT * self.places / max(self._duration, 1e-6)
+        return min(self.prefetch, int(begin_within))

@@ -1,0 +1,117 @@
+"""The slot map: which runs a process has started, readable from outside while that process is stuck or dead.
+
+A child writes, its supervisor reads: from here leases are renewed and time-outs enforced, and when the child dies the
+map tells which of its claims had begun. The supervisor answers in one byte per slot. The memory is shared by a file
+that both map; a slot is valid when its sequence is even and the same before and after reading (the writer makes it odd
+while it writes).
+
+    header  64 bytes: state
+    slot    64 bytes: sequence u32, order u32, token u64, since u64 (ms, monotonic), limit u64 (ms, 0 = none), id 26
+
+An order names the sequence it was meant for, so one that comes late never hits the next run in the same slot.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from struct import Struct
+from typing import NamedTuple
+
+_HEADER = 64
+_SLOT = Struct("<IIQQQ26s6x")
+_SEQUENCE = Struct("<I")
+_WORDS = Struct("<II")
+_BODY = Struct("<QQQ26s")
+_BODY_AT, _ORDER_AT = 8, 4
+_MASK = 0x3FFFFFFF
+
+STARTING, READY, WORN = 0, 1, 2  # the child's own word on its state; worn: replace me
+GO_ON, STOP, ASK = 0, 1, 2  # the supervisor's word on a run; stop: the lease is lost; ask: a cancel was asked for
+
+
+class Started(NamedTuple):
+    """A run that has begun."""
+
+    slot: int
+    sequence: int
+    id: str
+    token: int
+    since: int
+    limit: int
+
+
+class SlotMap:
+    """Both sides of the map. The file is made by whoever comes first."""
+
+    def __init__(self, path: str, size: int) -> None:
+        self.size = size
+        self._length = _HEADER + size * _SLOT.size
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            os.ftruncate(descriptor, self._length)
+            self._memory = mmap.mmap(descriptor, self._length)
+        finally:
+            os.close(descriptor)
+        self._free = list(range(size - 1, -1, -1))
+
+    # -- the child's side
+
+    @property
+    def free(self) -> int:
+        """How many more runs could be shown."""
+        return len(self._free)
+
+    def take(self, job_id: str, token: int, since: int, limit: int) -> int:
+        """Show a run that begins now."""
+        slot = self._free.pop()
+        at = _HEADER + slot * _SLOT.size
+        memory = self._memory
+        (sequence,) = _SEQUENCE.unpack_from(memory, at)
+        _SEQUENCE.pack_into(memory, at, (sequence + 1) | 1)
+        _BODY.pack_into(memory, at + _BODY_AT, token, since, limit, job_id.encode())
+        _SEQUENCE.pack_into(memory, at, ((sequence + 1) | 1) + 1 & 0xFFFFFFFF)
+        return slot
+
+    def give(self, slot: int) -> None:
+        """The run's ending is durable: show it no more."""
+        at = _HEADER + slot * _SLOT.size + _BODY_AT + 24
+        self._memory[at] = 0  # an id never begins with a zero byte
+        self._free.append(slot)
+
+    def order(self, slot: int) -> int:
+        """What the supervisor wants of the run."""
+        sequence, order = _WORDS.unpack_from(self._memory, _HEADER + slot * _SLOT.size)
+        return order & 3 if order >> 2 == sequence & _MASK else GO_ON
+
+    def say(self, state: int) -> None:
+        """The child's word on its state."""
+        self._memory[0] = state
+
+    # -- the supervisor's side
+
+    def state(self) -> int:
+        """The child's word on its state."""
+        return self._memory[0]
+
+    def started(self) -> list[Started]:
+        """The runs that have begun and whose endings are not durable yet."""
+        found = []
+        memory = self._memory
+        for slot in range(self.size):
+            at = _HEADER + slot * _SLOT.size
+            if memory[at + _BODY_AT + 24] == 0:
+                continue
+            sequence, _, token, since, limit, job_id = _SLOT.unpack_from(memory, at)
+            if sequence % 2 == 0 and _SEQUENCE.unpack_from(memory, at)[0] == sequence and job_id[0]:
+                found.append(Started(slot, sequence, job_id.decode(), token, since, limit))
+        return found
+
+    def command(self, run: Started, order: int) -> None:
+        """Tell the child what to do with a run."""
+        at = _HEADER + run.slot * _SLOT.size + _ORDER_AT
+        _SEQUENCE.pack_into(self._memory, at, (run.sequence & _MASK) << 2 | order)
+
+    def close(self) -> None:
+        """Unmap."""
+        self._memory.close()

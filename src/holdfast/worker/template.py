@@ -1,0 +1,94 @@
+"""The template: a process that has the application imported and forks children from it, on the supervisor's word.
+
+It runs no thread and no event loop, so that every child starts from a quiet state. It dies with its supervisor, and its
+children die with it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+from typing import Any
+
+from holdfast.worker.application import Application, describe, load_app
+from holdfast.worker.channel import Channel
+from holdfast.worker.child import child_main
+from holdfast.worker.death import die_with, kill_group
+
+
+def main(arguments: list[str]) -> int:
+    """`python -m holdfast.worker.template DESCRIPTOR PARENT FOLDER LOGLEVEL SPEC`."""
+    descriptor, parent, folder, level, spec = arguments
+    die_with(int(parent))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to us too; the supervisor decides
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    channel = Channel(socket.socket(fileno=int(descriptor)))
+    try:
+        app = load_app(spec, folder)
+        app.registry.policies()
+        told = describe(app)
+    except BaseException as error:  # noqa: BLE001  # user code may raise anything while it is imported
+        channel.send({"error": str(error), "traceback": traceback.format_exc()})
+        return 2
+    channel.send({"hello": told})
+    _serve(channel, app)
+    return 0
+
+
+def _serve(channel: Channel, app: Application) -> None:
+    children: set[int] = set()
+    wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    while not channel.closed:
+        sources: list[Any] = [channel, wake_read]
+        ready, _, _ = select.select(sources, [], [], 60)
+        if wake_read in ready:
+            os.read(wake_read, 4096)
+        _reap(channel, children)
+        if channel in ready:
+            for message in channel.receive():
+                pid = _fork(channel, app, message["fork"])
+                children.add(pid)
+                channel.send({"forked": message["fork"]["name"], "pid": pid})
+    for pid in children:
+        kill_group(pid)
+
+
+def _fork(channel: Channel, app: Application, config: dict[str, Any]) -> int:
+    template = os.getpid()
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setpgid(0, 0)  # what a handler starts can be killed with it
+        die_with(template)
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        channel.close()
+    finally:
+        child_main(app, config)
+    raise AssertionError("child_main never returns")
+
+
+def _reap(channel: Channel, children: set[int]) -> None:
+    while True:
+        try:
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        if pid in children:
+            children.discard(pid)
+            channel.send({"ended": pid, "status": status, "peak_kib": usage.ru_maxrss})
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,276 @@
+"""One process's work: claim, run, finish, again.
+
+One loop exchanges endings for new claims; it has at most one exchange under way, and handlers run meanwhile. A run's
+place is free as soon as its handler returns; its slot, and so its lease, lasts until its ending is durable.
+
+States: working -> draining (no more claims; what has not begun is handed back) -> stopped. Failure cases: the store
+is away (logged once, tried again with growing pauses; handlers go on, endings wait); a lease is lost (the supervisor
+marks the slot; the handler is stopped and its ending dropped); a handler overruns its time-out (it is cancelled; a
+thread that does not heed it makes this process worn, and the supervisor replaces it).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from holdfast.engine import leases
+from holdfast.model.errors import StoreError
+from holdfast.model.failure import Failure, failure_of
+from holdfast.model.outcome import Outcome, Raised, Stopped, Unstarted
+from holdfast.store.port import Order
+from holdfast.worker import slots as slot_words
+from holdfast.worker.runner import Run, run_coroutine, run_function
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Sequence
+
+    from holdfast.engine.desk import Desk
+    from holdfast.engine.registry import Registry
+    from holdfast.model.lease import Claim
+    from holdfast.worker.places import Places
+    from holdfast.worker.slots import SlotMap
+
+log = logging.getLogger("holdfast.worker")
+
+POLL = 1.0  # seconds between looks when nothing woke us
+TICK = 0.1
+UNSTARTED_PATIENCE = 1.0
+THREAD_GRACE = 5.0
+LONGEST_PAUSE = 10.0
+
+
+class Worker:
+    """The loop of one process. `wake` may be called from any thread when there may be something to claim."""
+
+    def __init__(
+        self, desk: Desk, registry: Registry, pools: Sequence[Places], *, owner: str, slots: SlotMap, threads: int = 10
+    ) -> None:
+        self.desk = desk
+        self.registry = registry
+        self.owner = owner
+        self._pools = pools
+        self._slots = slots
+        self._policies = registry.policies()
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="holdfast-job")
+        self._ended: list[Run] = []
+        self._handed_back: list[Claim] = []
+        self._runs: set[Run] = set()
+        self._wake = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._draining = False
+        self._deadline: float | None = None
+
+    def wake(self) -> None:
+        """There may be something to claim."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake.set)
+
+    def drain(self, seconds: float) -> None:
+        """Claim no more; end when nothing runs, at the latest after so many seconds."""
+        self._draining = True
+        self._deadline = monotonic() + seconds
+        self._wake.set()
+
+    @property
+    def running(self) -> int:
+        """How many handlers run."""
+        return len(self._runs)
+
+    async def work(self) -> None:
+        """Until drained."""
+        self._loop = asyncio.get_running_loop()
+        ticker = asyncio.create_task(self._tick())
+        try:
+            while not self._done():
+                self._wake.clear()  # before the claim: a signal that lands during it must wake us again
+                pause = await self._exchange()
+                if pause:
+                    await self._rest(pause)
+        finally:
+            ticker.cancel()
+            self._executor.shutdown(wait=False, cancel_futures=True)
+
+    # -- exchange
+
+    async def _exchange(self) -> float:
+        """Hand in what ended, take what fits; answers how long to rest if nothing wakes us."""
+        ended, self._ended = self._ended, []
+        back, self._handed_back = self._handed_back, []
+        wanted = [] if self._draining else [(pool, want) for pool in self._pools if (want := pool.wanted()) > 0]
+        if not ended and not back and not wanted:
+            return POLL
+        handed_in: list[tuple[Claim, Outcome]] = [(run.claim, run.outcome) for run in ended]  # type: ignore[misc]
+        handed_in += [(claim, Unstarted()) for claim in back]
+        orders = [Order(self.owner, pool.lanes, want, pool.lease_ms) for pool, want in wanted]
+        try:
+            got = await self.desk.awrite(leases.exchange, handed_in, orders, self._policies)
+        except StoreError as error:
+            self._ended[:0], self._handed_back[:0] = ended, back
+            await self._store_away(error)
+            return 0
+        self._store_back()
+        for run, accepted in zip(ended, got.accepted, strict=False):
+            self._slots.give(run.slot)
+            log_ending(run, accepted=accepted)
+        now = monotonic()
+        for (pool, _), claims in zip(wanted, got.claims, strict=True):
+            pool.ready.extend((claim, now) for claim in claims)
+            self._fill(pool)
+        if any(got.claims) or self._ended:
+            return 0
+        return self._until(got.next_due)
+
+    def _until(self, next_due: int | None) -> float:
+        if next_due is None:
+            return POLL
+        from time import time  # noqa: PLC0415
+
+        return max(0.001, min(POLL, next_due / 1000 - time()))
+
+    async def _rest(self, pause: float) -> None:
+        try:
+            async with asyncio.timeout(pause):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+
+    # -- runs
+
+    def _fill(self, pool: Places) -> None:
+        """Begin what is ready, as far as there are places and slots to show it in."""
+        now = monotonic()
+        while pool.ready and pool.free > 0 and self._slots.free:
+            claim, came = pool.ready.popleft()
+            if now - came > UNSTARTED_PATIENCE:  # the supervisor may have handed it back while we were stuck
+                self._handed_back.append(claim)
+            else:
+                self._begin(claim, pool)
+
+    def _begin(self, claim: Claim, pool: Places) -> None:
+        definition = self.registry.get(claim.type)
+        assert definition is not None, "only lanes of known types are claimed from"
+        timeout_ms = claim.timeout_ms or definition.policy.timeout_ms
+        now = monotonic()
+        run = Run(claim, definition, self.desk, pool, since=now, timeout_ms=timeout_ms)
+        run.slot = self._slots.take(claim.id, claim.token, int(now * 1000), timeout_ms or 0)
+        pool.running += 1
+        self._runs.add(run)
+        work = run_coroutine(run) if definition.is_coroutine else run_function(run, self._executor)
+        run.task = asyncio.get_running_loop().create_task(self._run(run, work), context=contextvars.Context())
+
+    async def _run(self, run: Run, work: Coroutine[None, None, Outcome]) -> None:
+        try:
+            outcome: Outcome | None = await work
+        except asyncio.CancelledError:
+            outcome = None
+        except BaseException as error:  # noqa: BLE001  # the job must end, whatever the handler's error does to us
+            outcome = Raised(failure_of(error))
+        self._end(run, outcome)
+
+    def _end(self, run: Run, outcome: Outcome | None) -> None:
+        self._runs.discard(run)
+        run.pool.ended(monotonic() - run.since)
+        if run.lost:
+            self._slots.give(run.slot)
+        else:
+            run.outcome = run.verdict or outcome or Stopped()
+            self._ended.append(run)
+        if run.pool.ready and not self._draining:
+            self._fill(run.pool)
+        self._wake.set()
+
+    # -- time passing
+
+    async def _tick(self) -> None:
+        """Ten times a second: heed the supervisor, end what overran, hand back what never began."""
+        while True:
+            await asyncio.sleep(TICK)
+            now = monotonic()
+            for run in list(self._runs):
+                self._heed(run, now)
+            if self._draining and self._deadline is not None and now > self._deadline:
+                self._stop_all()
+            for pool in self._pools:
+                stale = list(pool.stale(now, 0.0 if self._draining else UNSTARTED_PATIENCE))
+                if stale:
+                    self._handed_back += stale
+                    self._wake.set()
+
+    def _heed(self, run: Run, now: float) -> None:
+        order = self._slots.order(run.slot)
+        if order == slot_words.STOP and not run.lost:
+            run.lost = True
+            self._cancel(run, now)
+        elif order == slot_words.ASK:
+            run.ask_to_stop()
+        if run.timeout_ms is not None and run.verdict is None and (now - run.since) * 1000 > run.timeout_ms:
+            run.verdict = Raised(Failure("TimeoutError", f"ran past its time-out of {run.timeout_ms} ms", "TIMEOUT"))
+            self._cancel(run, now)
+        if run.stopping_since is not None and now - run.stopping_since > THREAD_GRACE:
+            self._slots.say(slot_words.WORN)
+
+    def _cancel(self, run: Run, now: float) -> None:
+        """Stop a handler: a coroutine is cancelled, a thread is asked and its place given up only when it returns."""
+        run.ask_to_stop()
+        if run.stopping_since is None:
+            run.stopping_since = now
+        if run.definition.is_coroutine and run.task is not None:
+            run.task.cancel()
+
+    def _stop_all(self) -> None:
+        now = monotonic()
+        self._deadline = None
+        for run in list(self._runs):
+            run.verdict = run.verdict or Stopped()
+            self._cancel(run, now)
+            if not run.definition.is_coroutine and run.task is not None:
+                run.task.cancel()  # the thread cannot be stopped; its process ends soon
+
+    def _done(self) -> bool:
+        return (
+            self._draining
+            and not self._runs
+            and not self._ended
+            and not self._handed_back
+            and not any(pool.ready for pool in self._pools)
+        )
+
+    # -- the store is away
+
+    _away_since: float | None = None
+
+    async def _store_away(self, error: StoreError) -> None:
+        now = monotonic()
+        if self._away_since is None:
+            self._away_since = now
+            log.warning("the store is away: %s", error)
+        await self._rest(min(LONGEST_PAUSE, max(0.1, (now - self._away_since) / 2)))
+
+    def _store_back(self) -> None:
+        if self._away_since is not None:
+            log.warning("the store is back after %.1f s", monotonic() - self._away_since)
+            self._away_since = None
+
+
+def log_ending(run: Run, *, accepted: bool) -> None:
+    """One structured line per run; never a payload."""
+    if not log.isEnabledFor(logging.INFO):
+        return
+    claim = run.claim
+    log.info(
+        "%s %s",
+        type(run.outcome).__name__.lower() if accepted else "lease lost",
+        claim.id,
+        extra={
+            "job_id": claim.id,
+            "job_type": claim.type,
+            "worker_id": claim.lease_owner,
+            "attempts": claim.attempts,
+            "duration_ms": round((monotonic() - run.since) * 1000, 1),
+        },
+    )

@@ -1,0 +1,177 @@
+"""Why a job does not run now: every reason, with a code for programs and a sentence for people."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from holdfast.engine import jobs
+from holdfast.engine.explain import ALIVE_MS, explain
+from holdfast.model.errors import NotFound
+from holdfast.model.outcome import Abandoned
+from tests.engine.given import (
+    MINUTE, RAISED, REFUSED, claim, dead, ended, enqueue, finish, parked, running,
+)  # fmt: skip
+
+
+def beat(desk, *lanes):
+    """A worker says that it lives."""
+    worker = {"id": "host:1:a", "host": "host", "pid": 1, "lanes": json.dumps(lanes), "places": 10, "running": 0}
+    desk.write(lambda tx: tx.beat(worker))
+
+
+def with_worker(desk):
+    beat(desk, ("default", "mail", 1))
+
+
+def reasons(desk, job_id):
+    return [(reason["code"], reason["text"]) for reason in desk.read(explain, job_id)["reasons"]]
+
+
+def codes(desk, job_id):
+    return [code for code, _ in reasons(desk, job_id)]
+
+
+def no_worker(desk, clock):
+    return enqueue(desk)
+
+
+def worker_gone(desk, clock):
+    with_worker(desk)
+    clock.forward(ALIVE_MS + 1)
+    return enqueue(desk)
+
+
+def no_worker_for_queue(desk, clock):
+    with_worker(desk)
+    return enqueue(desk, queue="gpu")
+
+
+def unknown_type(desk, clock):
+    with_worker(desk)
+    return enqueue(desk, "mial")
+
+
+def unknown_version(desk, clock):
+    with_worker(desk)
+    return enqueue(desk, payload_version=2)
+
+
+def not_due(desk, clock):
+    with_worker(desk)
+    return enqueue(desk, delay=600)
+
+
+def not_due_after_a_failure(desk, clock):
+    with_worker(desk)
+    return ended(desk, RAISED)
+
+
+def paused(desk, clock):
+    with_worker(desk)
+    desk.write(lambda tx: tx.pause("default", "ann"))
+    return enqueue(desk)
+
+
+def held(desk, clock):
+    with_worker(desk)
+    job_id = enqueue(desk)
+    desk.write(lambda tx: tx.execute("update job_queue set held = 1 where id = :id", {"id": job_id}))
+    return job_id
+
+
+def in_line(desk, clock):
+    with_worker(desk)
+    enqueue(desk)
+    enqueue(desk, priority=1)
+    return enqueue(desk)
+
+
+def run_under_way(desk, clock):
+    return running(desk).id
+
+
+def lease_expired(desk, clock):
+    run = running(desk)
+    clock.forward(3 * MINUTE)
+    return run.id
+
+
+def stopping(desk, clock):
+    run = running(desk)
+    desk.write(jobs.cancel, run.id, mode="graceful")
+    return run.id
+
+
+TABLE = [
+    (no_worker, "NO_WORKER", "no worker has been heard of lately: start one with `holdfast worker`"),
+    (worker_gone, "NO_WORKER", "no worker has been heard of lately: start one with `holdfast worker`"),
+    (no_worker_for_queue, "NO_WORKER_FOR_QUEUE", "no worker draws from queue 'gpu'"),
+    (unknown_type, "UNKNOWN_TYPE", "no worker of its queue knows the type 'mial': is it spelt right?"),
+    (unknown_version, "UNKNOWN_VERSION", "workers know version 1 of its payload, not 2"),
+    (not_due, "NOT_DUE", "due in 10 min"),
+    (not_due_after_a_failure, "NOT_DUE", ", after 1 failed and 0 crashed runs"),
+    (paused, "PAUSED", "queue 'default' was paused by ann at 2025-01-16T12:00:00.000Z"),
+    (held, "ALONE", "it runs next in a process of its own"),
+    (in_line, "IN_LINE", "due; 1 jobs of its type and priority go before it"),
+    (run_under_way, "RUNNING", "attempt 1 of 3 runs at first, lease for 60 s"),
+    (lease_expired, "LEASE_EXPIRED", "first stopped renewing 2 min ago; the watchdog ends this run"),
+    (stopping, "STOPPING", "a cancel was asked for; first may still complete it"),
+    (lambda desk, _: parked(desk), "AWAITING_AUTH", "a person must act first; then resume the job"),
+    (lambda desk, _: ended(desk), "ENDED", "completed"),
+    (lambda desk, _: ended(desk, REFUSED), "ENDED", "failed: ValueError (HANDLER_ERROR); retry it by hand"),
+    (lambda desk, _: dead(desk), "ENDED", "dead_letter: ValueError (HANDLER_ERROR); retry it by hand"),
+    (lambda desk, _: ended(desk, Abandoned()), "ENDED", "cancelled: Cancelled (CANCELLED)"),
+]
+
+
+@pytest.mark.parametrize(("given", "code", "text"), TABLE, ids=[f"{n}-{row[1]}" for n, row in enumerate(TABLE)])
+def test_every_reason_has_its_code_and_its_sentence(desk, clock, given, code, text):
+    job_id = given(desk, clock)
+    ((found, sentence),) = reasons(desk, job_id)
+    assert found == code
+    assert text in sentence
+
+
+def test_the_answer_names_the_job_and_its_status(desk):
+    job_id = enqueue(desk)
+    answer = desk.read(explain, job_id)
+    assert (answer["id"], answer["status"]) == (job_id, "queued")
+
+
+def test_every_reason_is_told_the_most_decisive_first(desk, clock):
+    desk.write(lambda tx: tx.pause("default", "ann"))
+    job_id = enqueue(desk, delay=5)
+    assert codes(desk, job_id) == ["NOT_DUE", "PAUSED", "NO_WORKER"]
+
+
+def test_a_pause_of_another_queue_is_no_reason(desk):
+    with_worker(desk)
+    desk.write(lambda tx: tx.pause("other", "ann"))
+    assert codes(desk, enqueue(desk)) == ["IN_LINE"]
+
+
+def test_a_job_that_was_waited_for_goes_before(desk):
+    with_worker(desk)
+    first, second = enqueue(desk), enqueue(desk)
+    assert "; 0 jobs" in reasons(desk, first)[0][1]
+    (run,) = claim(desk, limit=1)
+    finish(desk, run, REFUSED)
+    assert "; 0 jobs" in reasons(desk, second)[0][1]
+
+
+@pytest.mark.parametrize(
+    ("delay", "text"),
+    [(0.5, "500 ms"), (45, "45 s"), (119, "119 s"), (120, "2 min"), (7_200, "2 h"), (172_800, "2 d")],
+)
+def test_spans_are_told_in_the_unit_a_person_would_use(desk, delay, text):
+    with_worker(desk)
+    assert reasons(desk, enqueue(desk, delay=delay)) == [("NOT_DUE", f"due in {text}")]
+
+
+def test_a_job_that_is_not_there_or_another_tenant_s_is_not_found(desk):
+    job_id = enqueue(desk, tenant="her")
+    for asked in (("no such job",), (job_id, "him")):
+        with pytest.raises(NotFound):
+            desk.read(explain, *asked)

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.model.errors import StoreError
+from holdfast.model.failure import LONGEST_MESSAGE, Failure, failure_of, scrub
+
+PLANTED = "hunter2Hunter2hunter2"
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"
+
+
+def kept(error, **more):
+    return json.loads(failure_of(error, **more).as_text())
+
+
+def test_class_message_and_code_are_kept():
+    assert kept(ValueError("wrong")) == {"class": "ValueError", "message": "wrong", "code": "HANDLER_ERROR"}
+
+
+def test_the_class_of_a_library_is_named_with_its_module():
+    assert kept(json.JSONDecodeError("x", "", 0))["class"] == "json.decoder.JSONDecodeError"
+
+
+def test_an_error_of_ours_keeps_its_code():
+    assert kept(StoreError("STORE_FULL", "full"))["code"] == "STORE_FULL"
+
+
+def test_an_error_without_a_code_takes_the_one_that_is_given():
+    assert kept(ValueError("late"), code="TIMEOUT")["code"] == "TIMEOUT"
+
+
+class Remote(Exception):
+    def code(self):
+        return 14
+
+
+class Touchy(Exception):
+    @property
+    def code(self):
+        raise RuntimeError("not now")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [Remote("gone"), Touchy("x"), SystemExit(3), urllib.error.HTTPError("http://x", 404, "m", None, None)],
+    ids=["a method", "a property that raises", "a number", "a number of a protocol"],
+)
+def test_a_code_that_is_not_ours_never_keeps_a_job_from_ending(error):
+    assert isinstance(kept(error)["code"], str)
+
+
+class Broken(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+class Odd(Exception):
+    def __str__(self):
+        return 5
+
+
+@pytest.mark.parametrize("error", [Broken(), Odd()])
+def test_an_error_that_cannot_say_what_it_is_still_ends_its_job(error):
+    assert kept(error)["message"] == "(the error has no readable message)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"cannot reach postgres://app:{PLANTED}@db:5432/x",
+        f"redis://:{PLANTED}@cache",
+        f"amqp://user:{PLANTED}@mq/vhost failed",
+        f"Authorization: Bearer {PLANTED}",
+        f"authorization: basic {PLANTED}==",
+        f"password={PLANTED}",
+        f"PASSWORD: {PLANTED}",
+        f"'db_password': '{PLANTED}'",
+        f'{{"api_key": "{PLANTED}", "x": 1}}',
+        f"apikey={PLANTED}&x=1",
+        f"x-api-token = {PLANTED}",
+        f"client_secret:{PLANTED};",
+        f"sk-{PLANTED}",
+        f"ghp_{PLANTED}",
+        f"xoxb-{PLANTED}",
+        f"glpat-{PLANTED}",
+    ],
+)
+def test_a_planted_secret_is_never_kept(text):
+    assert PLANTED not in scrub(text)
+    assert "[REDACTED]" in scrub(text)
+    assert PLANTED not in kept(ValueError(f"before {text} after"))["message"]
+
+
+@pytest.mark.parametrize("secret", [JWT, "AKIAIOSFODNN7EXAMPLE"])
+def test_a_secret_is_known_by_its_form(secret):
+    assert secret not in scrub(f"signed with {secret}, refused")
+
+
+@pytest.mark.parametrize("length", [400, 700, 1_900])
+@pytest.mark.parametrize("before", ["access_token=", "Bearer ", "password: "])
+def test_a_long_secret_is_redacted_to_its_end(before, length):
+    secret = (PLANTED * 100)[:length]
+    assert PLANTED not in scrub(f"refused: {before}{secret} by the server")
+
+
+def test_a_secret_that_a_cut_would_split_is_still_redacted():
+    text = "x" * (LONGEST_MESSAGE - 12) + f" password={PLANTED}"
+    assert "hunter2" not in scrub(text)
+
+
+def test_what_stands_around_a_secret_stays():
+    assert scrub(f"user=ann password={PLANTED} host=db") == "user=ann password=[REDACTED] host=db"
+
+
+def test_plain_text_is_kept_as_it_is():
+    text = "Zeile 1\nZeile 2: größer als 5 € (token expired)"
+    assert scrub(text) == text
+
+
+@pytest.mark.parametrize("letter", ["\x00", "\x1b", "\r", "\x7f", "\u202e", "\ud800"])
+def test_control_and_half_characters_are_replaced(letter):
+    text = scrub(f"a{letter}b")
+    assert letter not in text
+    assert text[0] + text[-1] == "ab"
+    text.encode()
+
+
+@given(st.text())
+def test_any_message_can_be_stored(text):
+    message = json.loads(Failure("E", text).as_text())["message"]
+    message.encode()
+    assert len(message) <= LONGEST_MESSAGE
+
+
+def test_a_long_message_is_cut_and_says_so():
+    text = scrub("word " * 10_000)
+    assert len(text) == LONGEST_MESSAGE
+    assert text.endswith("…")
+    assert scrub("x" * LONGEST_MESSAGE) == "x" * LONGEST_MESSAGE
+
+
+@pytest.mark.parametrize("text", ["a" * 10**6, "password" * 10**5, "://:" * 10**5, "eyJ" + "a." * 10**5, "sk-" * 10**5])
+def test_no_message_makes_the_scrubbing_slow(text):
+    started = time.process_time()
+    scrub(text)
+    assert time.process_time() - started < 1

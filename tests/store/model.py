@@ -1,0 +1,201 @@
+"""What a store should do, in plain Python, written from the description of the engine and not from the queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+ENDED = ("completed", "failed", "dead_letter", "cancelled")
+MAX_CRASHES = 3
+
+
+@dataclass(slots=True)
+class Row:
+    id: str
+    kind: str
+    payload: str
+    queue: str
+    payload_version: int
+    tenant: str
+    priority: int
+    due: int
+    max_attempts: int
+    key: str | None
+    key_until: str | int | None
+    status: str = "queued"
+    attempts: int = 0
+    failed: int = 0
+    crashed: int = 0
+    interrupted: int = 0
+    token: int = 0
+    owner: str | None = None
+    until: int | None = None
+    error: str | None = None
+    result: str | None = None
+    asked_to_stop: bool = False
+    ended: int | None = None
+    version: int = 1
+    lines: int = 0
+    alone: bool = False
+
+    def end(self, status: str, now: int) -> None:
+        self.status = status
+        self.ended = now if status in ENDED else None
+        self.owner = self.until = None
+        if self.ended is not None and self.key_until == "active":
+            self.key = self.key_until = None
+
+
+class Conflict(Exception):  # noqa: N818  # an answer of the model
+    """The key belongs to another request."""
+
+
+class Model:
+    """All jobs of one store."""
+
+    def __init__(self, now: int) -> None:
+        self.now = now
+        self.rows: dict[str, Row] = {}
+        self.paused: set[str] = set()
+        self.endings = 0
+
+    def insert(self, jobs: list[dict[str, Any]]) -> list[Row | None]:
+        """For each the row that answers it, None for a new one; Conflict if one of them cannot be."""
+        answers: list[Row | None] = []
+        freed: list[Row] = []
+        asked: dict[tuple[str, str], dict[str, Any]] = {}
+        for job in jobs:
+            name = (job["tenant"], job["key"])
+            holder = next((row for row in self.rows.values() if job["key"] and (row.tenant, row.key) == name), None)
+            if holder in freed:
+                holder = None
+            elif holder and isinstance(holder.key_until, int) and holder.key_until <= self.now and holder.ended is not None:
+                freed.append(holder)
+                holder = None
+            same = (holder.kind, holder.payload) if holder else None
+            if holder is None and name in asked:
+                same = (asked[name]["kind"], asked[name]["payload"])
+            if same and same != (job["kind"], job["payload"]):
+                raise Conflict
+            if job["key"] and not holder:
+                asked.setdefault(name, job)
+            answers.append(holder)
+        for row in freed:
+            row.key = row.key_until = None
+        return answers
+
+    def add(self, job_id: str, job: dict[str, Any]) -> None:
+        window = job["window"]
+        until = self.now + window if isinstance(window, int) else window
+        self.rows[job_id] = Row(
+            job_id, job["kind"], job["payload"], job["queue"], job["payload_version"], job["tenant"], job["priority"],
+            self.now + job["delay"], job["max_attempts"], job["key"], until if job["key"] else None,
+        )  # fmt: skip
+
+    def claim(self, owner: str, lanes: list[Any], limit: int, lease_ms: int, *, alone: bool = False) -> list[Row]:
+        due = [
+            row
+            for row in self.rows.values()
+            if row.status == "queued"
+            and row.alone == alone
+            and row.due <= self.now
+            and row.queue not in self.paused
+            and (row.queue, row.kind, row.payload_version) in lanes
+        ]
+        taken = sorted(due, key=lambda row: (0 if alone else row.priority, row.due, row.id))[:limit]
+        for row in taken:
+            row.alone = False
+            row.status, row.owner, row.until = "in_progress", owner, self.now + lease_ms
+            row.token += 1
+            row.attempts += 1
+            row.version += 1
+        return taken
+
+    def held(self, job_id: str, token: int) -> Row | None:
+        row = self.rows.get(job_id)
+        return row if row and row.status == "in_progress" and row.token == token else None
+
+    def finish(self, job_id: str, token: int, outcome: str, *, expired: bool = False) -> bool:
+        row = self.held(job_id, token)
+        if row is None or (expired and row.until >= self.now):
+            return False
+        status, wait, error = self._decide(row, outcome)
+        if wait is not None:
+            row.due = self.now + wait
+        row.error = None if outcome == "returned" else error or row.error
+        row.result = '"done"' if outcome == "returned" else None
+        row.failed += outcome in ("raised", "permanent", "after")
+        row.crashed += outcome in ("crashed", "crashed alone")
+        row.alone = outcome in ("suspected", "crashed alone") and status == "queued"
+        row.interrupted += outcome == "stopped"
+        row.attempts -= outcome in ("stopped", "unstarted", "snoozed", "suspected")
+        row.token += expired
+        row.version += 1
+        row.lines += outcome != "returned"
+        row.end(status if status == "completed" or not row.asked_to_stop else "cancelled", self.now)
+        self.endings += row.ended is not None
+        return True
+
+    def _decide(self, row: Row, outcome: str) -> tuple[str, int | None, str | None]:
+        exhausted = row.attempts >= row.max_attempts
+        back_off = min(60_000, 1_000 * 2**row.attempts)
+        match outcome:
+            case "returned":
+                return "completed", None, None
+            case "permanent":
+                return "failed", None, "Wrong"
+            case "raised" | "after":
+                wait = 5_000 if outcome == "after" else back_off
+                return ("dead_letter", None, "Wrong") if exhausted else ("queued", wait, "Wrong")
+            case "crashed" | "crashed alone":
+                if exhausted or row.crashed + 1 == MAX_CRASHES:
+                    return "dead_letter", None, "Crash"
+                return "queued", back_off if row.crashed else 0, "Crash"
+            case "suspected":
+                return "queued", 0, "Crash"
+            case "snoozed":
+                return "queued", 7_000, None
+            case "abandoned":
+                return "cancelled", None, "Cancelled"
+            case _:
+                return "queued", None, None
+
+    def cancel(self, job_id: str, *, graceful: bool, tenant: str | None) -> str | None:
+        row = self.rows.get(job_id)
+        if row is None or row.ended is not None or tenant not in (None, row.tenant):
+            return None
+        left = row.status
+        if left == "in_progress" and graceful:
+            if row.asked_to_stop:
+                return None
+            row.asked_to_stop = True
+        else:
+            row.asked_to_stop = row.asked_to_stop or left == "in_progress"
+            row.token += left == "in_progress"
+            row.error = "Cancelled"
+            row.end("cancelled", self.now)
+        row.version += 1
+        return left
+
+    def retry(self, job_id: str) -> bool:
+        row = self.rows.get(job_id)
+        if row is None or row.status not in ("failed", "dead_letter"):
+            return False
+        row.end("queued", self.now)
+        row.alone = False
+        row.due, row.error, row.result, row.asked_to_stop = self.now, None, None, False
+        row.attempts = row.failed = row.crashed = 0
+        row.version += 1
+        return True
+
+    def sweep(self, keep_ms: int) -> int:
+        old = [
+            row.id
+            for row in self.rows.values()
+            if row.ended is not None
+            and row.ended < self.now - keep_ms
+            and not (isinstance(row.key_until, int) and row.key_until > self.now)
+        ]
+        for job_id in old:
+            del self.rows[job_id]
+        return len(old)

@@ -1,0 +1,88 @@
+"""A disk that is full, nearly full or read-only."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.model.errors import StoreError
+from holdfast.model.request import NewJob
+from tests.store.given import DONE, enqueue, finish, listed, running, status, write
+
+
+def code_of(call):
+    with pytest.raises(StoreError) as caught:
+        call()
+    return caught.value.code
+
+
+def check(store):
+    return store.read(lambda tx: tx.execute("pragma integrity_check"))[0][0]
+
+
+def test_on_a_full_disk_no_acknowledged_job_is_lost(small_disk, open_file):
+    store = open_file(small_disk.folder / "jobs.db", space_floor=0)
+    kept = [enqueue(store)]
+    small_disk.fill(leave=256 * 1024)
+    with pytest.raises(StoreError) as caught:  # noqa: PT012  # how many fit is the disk's affair
+        for _ in range(1000):
+            kept.append(enqueue(store, payload=f'"{"x" * 10_000}"'))
+    assert caught.value.code == "STORE_FULL"
+    assert sorted(listed(store, limit=10_000)) == sorted(kept)
+    assert check(store) == "ok"
+    small_disk.free()
+    kept.append(enqueue(store))
+    assert sorted(listed(store, limit=10_000)) == sorted(kept)
+    assert check(store) == "ok"
+
+
+def test_below_the_floor_new_jobs_are_refused_but_runs_can_finish(small_disk, open_file):
+    store = open_file(small_disk.folder / "jobs.db", space_floor=1024 * 1024)
+    run = running(store)
+    small_disk.fill(leave=512 * 1024)
+    store._space_checked = 0.0  # a second has passed
+    assert code_of(lambda: enqueue(store)) == "STORE_FULL"
+    assert finish(store, run, DONE)
+    assert status(store, run.id) == "completed"
+    small_disk.free()
+    assert enqueue(store)
+
+
+def test_a_refused_job_takes_no_other_call_with_it(small_disk, open_file):
+    store = open_file(small_disk.folder / "jobs.db", space_floor=1024 * 1024)
+    store.migrate()
+    small_disk.fill(leave=512 * 1024)
+    answers, _ = store.write([lambda tx: tx.insert([NewJob("a", "{}")]), lambda tx: tx.pause("q", "ann")])
+    assert isinstance(answers[0], StoreError)
+    assert answers[1] is True
+
+
+def test_free_space_is_asked_for_once_a_second(small_disk, open_file):
+    store = open_file(small_disk.folder / "jobs.db", space_floor=1024 * 1024)
+    enqueue(store)
+    small_disk.fill(leave=512 * 1024)
+    assert enqueue(store)
+
+
+def test_a_full_disk_cannot_take_a_new_database(small_disk, open_file):
+    small_disk.fill()
+    store = open_file(small_disk.folder / "jobs.db", space_floor=0)
+    assert code_of(store.migrate) == "STORE_FULL"
+
+
+def test_a_read_only_disk_is_told(small_disk, open_file):
+    store = open_file(small_disk.folder / "jobs.db", space_floor=0)
+    job_id = enqueue(store)
+    store.close()
+    small_disk.read_only()
+    assert code_of(lambda: enqueue(store)) in ("STORE_READ_ONLY", "STORE_CANNOT_OPEN")
+    assert code_of(lambda: write(open_file(small_disk.folder / "new.db"), lambda tx: tx.now)) == "STORE_CANNOT_OPEN"
+    assert job_id
+
+
+def test_a_file_that_may_only_be_read_is_told(small_disk, open_file):
+    """A log that exists can be read, so the store opens; the write is what fails."""
+    path = small_disk.folder / "jobs.db"
+    store = open_file(path, space_floor=0)
+    enqueue(store)
+    store._writer.execute("pragma query_only=1")
+    assert code_of(lambda: enqueue(store)) == "STORE_READ_ONLY"

@@ -1,0 +1,70 @@
+"""Generated histories: a store and the model, step by step.
+
+HOLDFAST_EXAMPLES sets the number of histories, HOLDFAST_SEED repeats a run; a failure tells its seed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.store.given import BACK_ENDS, Clock
+from tests.store.model_machine import StoreMachine
+
+EXAMPLES = int(os.environ.get("HOLDFAST_EXAMPLES", "300"))
+STEPS = 50
+MEMORY = Path("/dev/shm")  # noqa: S108  # what is tested is the logic, so the disk may be memory
+
+
+@pytest.fixture
+def quick_folder():
+    memory = str(MEMORY) if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=memory, prefix="holdfast-") as folder:
+        yield Path(folder)
+
+
+@pytest.mark.parametrize("back_end", BACK_ENDS)
+def test_a_store_behaves_as_its_model_through_any_history(back_end, quick_folder):
+    opened = Opened(back_end, quick_folder)
+    number = int(os.environ.get("HOLDFAST_SEED") or random.getrandbits(32))
+    histories = settings(
+        max_examples=EXAMPLES,
+        stateful_step_count=STEPS,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    try:
+        run_state_machine_as_test(seed(number)(lambda: StoreMachine(opened)), settings=histories)
+    except BaseException as error:
+        error.add_note(f"repeat with HOLDFAST_SEED={number} HOLDFAST_EXAMPLES={EXAMPLES}")
+        raise
+    finally:
+        opened.store.close()
+
+
+class Opened:
+    """One store for all histories; a crash takes its connections away, whatever they were doing."""
+
+    def __init__(self, back_end: str, folder: Path) -> None:
+        self.clock: Clock | None = None
+        self.open = lambda: BACK_ENDS[back_end](folder, lambda: self.clock())
+        self.store = self.open()
+
+    def __call__(self, clock: Clock, *, crash: bool) -> Any:
+        self.clock = clock
+        if crash:
+            for connection in (self.store._writer, self.store._reader):
+                if connection is not None:
+                    connection.raw.close()
+            self.store = self.open()
+        else:
+            self.store.roll_back()
+        return self.store

@@ -1,0 +1,53 @@
+"""kill -9 at random, and workers that wake up after their lease: nothing is lost, no late finish is accepted.
+
+Full size: HOLDFAST_KILLS=2000 pytest -s tests/stories/test_kill_storm.py
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.stories.crew import SOURCE, Crew, size, tell
+from tests.stories.kill_storm import __name__ as STORM
+
+FENCE = "lease_token = :token and "
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_storm_of_kills_loses_nothing_and_accepts_no_late_finish(tmp_path):
+    kills = size("HOLDFAST_KILLS", 300)
+    found = storm(tmp_path, SOURCE, kills=kills, stop_share=0.05)
+    tell("kill storm", found)
+    assert {name: count for name, count in found["wrong"].items() if count} == {}
+    assert found["happened"]["jobs"] >= kills * 5
+    assert found["happened"]["recovered"] > kills // 10
+    assert found["happened"]["late finishes refused"] > 0
+
+
+def test_without_the_fence_the_same_storm_is_seen_to_fail(tmp_path):
+    source = shutil.copytree(SOURCE, tmp_path / "source", ignore=shutil.ignore_patterns("__pycache__"))
+    remove_fence(source / "holdfast" / "store" / "sqlite" / "sql" / "finish.sql")
+    found = storm(tmp_path, source, kills=200, stop_share=0.3)
+    tell("kill storm without a fence", found)
+    wrong = found["wrong"]
+    assert wrong["results of another token"] > 0
+    assert wrong["accepted without a move"] > 0
+    assert wrong["stale finishes accepted"] > 0
+
+
+def storm(folder: Path, source: Path, *, kills: int, stop_share: float) -> dict[str, Any]:
+    with Crew(folder, source=source) as crew:
+        crew.start(STORM, folder, kills, stop_share, 7)
+        (found,) = crew.reports(seconds=180 + kills / 10)
+    return found
+
+
+def remove_fence(query: Path) -> None:
+    text = query.read_text()
+    assert text.count(FENCE) == 1, "finish.sql has changed: say anew how its fence is removed"
+    query.write_text(text.replace(FENCE, ""))
