@@ -49,13 +49,18 @@ class App:
         max_depth: Mapping[str, int] | None = None,
         clock: Callable[[], int] | None = None,
     ) -> None:
-        self.url = store_url(url)
+        self._clock = clock
         self.imports = tuple(imports)
         self.payload_limit = payload_limit
         self.max_depth = dict(max_depth or {})
-        self.desk = Desk(open_store(self.url, clock))
-        self.desk.listeners += signals_of(self.url)
         self._registry: Registry | None = None
+        self.use(store_url(url))
+
+    def use(self, url: str) -> None:
+        """Work with the store at this address instead of the one the code names: what `--url` does."""
+        self.url = url
+        self.desk = Desk(open_store(url, self._clock))
+        self.desk.listeners += signals_of(url)
         self._watch: Watch | None = None
 
     # -- handlers

@@ -152,20 +152,6 @@ def test_a_job_that_ended_is_not_claimed(store):
     assert claim(store) == []
 
 
-def test_a_claim_reads_the_clock_after_it_has_the_lock(open_store, clock):
-    """A transaction that waits for the lock sees the time at which it got it."""
-    first, second = open_store(clock), open_store(clock)
-    enqueue(first, delay=60)
-    first.begin()
-    taken = []
-    waiting = threading.Thread(target=lambda: taken.extend(claim(second)))
-    waiting.start()
-    clock.forward(MINUTE)
-    first.roll_back()
-    waiting.join()
-    assert [run.started_at for run in taken] == [stamp.to_text(NOON + MINUTE)]
-
-
 def test_two_claims_at_once_never_share_a_job(open_store, clock):
     stores = [open_store(clock) for _ in range(3)]
     insert(stores[0], *(NewJob("mail", "{}") for _ in range(60)))

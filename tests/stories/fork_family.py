@@ -37,10 +37,17 @@ def forks_in_mid_commit(app: App, times: int) -> list[str]:
 
 
 def forks_by_multiprocessing(app: App, times: int) -> list[str]:
-    with busy_threads(app, 1) as ids, multiprocessing.get_context("fork").Pool(3) as pool:
-        ids += pool.map(_Enqueue(app), range(times * 10), chunksize=3)
-        pool.close()
-        pool.join()
+    context = multiprocessing.get_context("fork")
+    answers = context.SimpleQueue()
+    with busy_threads(app, 1) as ids:
+        for _ in range(times):
+            children = [context.Process(target=lambda: answers.put(app.enqueue("child").id)) for _ in range(3)]
+            for child in children:
+                child.start()
+            ids += [answers.get() for _ in children]
+            for child in children:
+                child.join()
+                assert child.exitcode == 0, "a child failed"
     return ids
 
 
@@ -54,18 +61,6 @@ def forks_inside_a_transaction(app: App, times: int) -> list[str]:
             ids.append(app.enqueue("after the fork").id)
         ids += answer()
     return ids
-
-
-class _Enqueue:
-    """Goes to a forked pool by inheritance of its application, not by copy."""
-
-    _app: App
-
-    def __init__(self, app: App) -> None:
-        type(self)._app = app
-
-    def __call__(self, number: int) -> str:
-        return self._app.enqueue("pool", {"number": number}).id
 
 
 def in_own_transaction(app: App) -> str:

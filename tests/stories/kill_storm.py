@@ -1,6 +1,6 @@
 """Kills workers at random, stops some past their lease, lets the rest recover, then judges.
 
-Run as `python -m tests.stories.kill_storm FOLDER KILLS STOP_SHARE SEED`; prints what happened and what was wrong.
+Run as `python -m tests.stories.kill_storm FOLDER WEATHER`; prints what happened and what was wrong.
 Workers are forked from this process, which has the imports done and no connection open.
 """
 
@@ -18,7 +18,7 @@ import apsw
 
 from holdfast import App
 from tests.stories.kill_judge import ENDED, WITNESS, judge
-from tests.stories.kill_worker import LEASE_MS, Worker
+from tests.stories.kill_worker import LEASE_MS, Weather, Worker
 
 WORKERS = 6
 SECONDS_TO_END = 120
@@ -27,16 +27,17 @@ SECONDS_TO_END = 120
 class Storm:
     """The workers that live, and when those that are stopped go on."""
 
-    def __init__(self, folder: Path, stop_share: float, seed: int) -> None:
+    def __init__(self, folder: Path, weather: Weather) -> None:
         self.path = folder / "jobs.db"
         self.log = folder / "log.txt"
-        self.stop_share = stop_share
-        self.chance = random.Random(seed)
+        self.weather = weather
+        self.chance = random.Random(7)
         self.workers: list[int] = []
         self.stopped: dict[int, float] = {}
         self.stops = 0
 
-    def rage(self, kills: int) -> None:
+    def rage(self) -> None:
+        kills = self.weather.kills
         while len(self.workers) < WORKERS:
             self.fork()
         while kills:
@@ -45,7 +46,7 @@ class Storm:
             one = self.chance.choice(self.workers)
             if one in self.stopped:
                 continue
-            if self.chance.random() < self.stop_share and len(self.stopped) < WORKERS - 2:
+            if self.chance.random() < self.weather.stop_share and len(self.stopped) < WORKERS - 2:
                 os.kill(one, signal.SIGSTOP)
                 self.stopped[one] = time.monotonic() + LEASE_MS / 1000 * self.chance.uniform(1.2, 2.5)
                 self.stops += 1
@@ -60,7 +61,7 @@ class Storm:
         pid = os.fork()
         if pid == 0:
             try:
-                Worker(f"sqlite:///{self.path}", str(self.log), seed).work()
+                Worker(f"sqlite:///{self.path}", str(self.log), self.weather, seed).work()
             finally:
                 os._exit(1)  # only an error leads here
         self.workers.append(pid)
@@ -87,21 +88,21 @@ class Storm:
         connection.close()
 
 
-def main(folder: str, kills: int, stop_share: float, seed: int) -> None:
-    storm = Storm(Path(folder), stop_share, seed)
+def main(folder: Path, weather: Weather) -> None:
+    storm = Storm(folder, weather)
     with App(f"sqlite:///{storm.path}") as app:
         app.jobs()
     install_witness(storm.path)
     begun = time.monotonic()
     try:
-        storm.rage(kills)
+        storm.rage()
         raged = time.monotonic() - begun
         storm.calm()
     finally:
         for pid in list(storm.workers):
             storm.kill(pid)
     happened, wrong = judge(storm.path, storm.log)
-    seconds = {"kills": kills, "stops": storm.stops, "seconds": round(raged, 1)}
+    seconds = {"kills": weather.kills, "stops": storm.stops, "seconds": round(raged, 1)}
     sys.stdout.write(json.dumps({"happened": seconds | happened, "wrong": wrong}))
 
 
@@ -112,4 +113,4 @@ def install_witness(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]))
+    main(Path(sys.argv[1]), Weather(*json.loads(sys.argv[2])))

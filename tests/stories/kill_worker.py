@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from holdfast import App, Backoff
 from holdfast.engine import leases, repairs
@@ -19,7 +21,6 @@ from holdfast.model.policy import Policy
 from tests.stories.runs import Ended, exchange, order_of
 
 LEASE_MS = 150
-JOBS_EACH = 17
 MAX_ATTEMPTS = {"steady": 1_000, "fragile": 3}
 _SOON = Backoff(base_ms=1, cap_ms=20, jitter_ms=5)
 POLICIES = {
@@ -29,11 +30,21 @@ POLICIES = {
 _FAILURE = Failure("ValueError", "not this time")
 
 
+class Weather(NamedTuple):
+    """How a storm rages."""
+
+    kills: int
+    stop_share: float  # of the strikes; a stopped worker goes on after its lease has run out
+    jobs_each: int  # enqueued by each new worker
+    slow_share: float  # of the runs; slow enough for the late finish of another to find them at work
+
+
 class Worker:
     """Works until it is killed."""
 
-    def __init__(self, url: str, log: str, seed: int) -> None:
+    def __init__(self, url: str, log: str, weather: Weather, seed: float) -> None:
         self.app = App(url)
+        self.weather = weather
         self.chance = random.Random(seed)
         self._log = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
@@ -51,7 +62,7 @@ class Worker:
 
     def enqueue(self) -> None:
         with self.app.transaction():
-            ids = [self._enqueue_one(self.chance.choice(tuple(MAX_ATTEMPTS))) for _ in range(JOBS_EACH)]
+            ids = [self._enqueue_one(self.chance.choice(tuple(MAX_ATTEMPTS))) for _ in range(self.weather.jobs_each)]
         self.note(f"enqueued {job_id}" for job_id in ids)
 
     def exchange(self, ended: list[Ended]) -> list[Claim]:
@@ -70,8 +81,8 @@ class Worker:
     def run(self, claim: Claim) -> Ended:
         """A result carries the token under which it was made."""
         self.pause()
-        if self.chance.random() < 0.03:
-            time.sleep(LEASE_MS / 2000)  # long enough for the late finish of another to find it at work
+        if self.chance.random() < self.weather.slow_share:
+            time.sleep(LEASE_MS / 2000)
         if self.chance.random() < 0.1:
             self.app.desk.write(leases.renew, [(claim.id, claim.token)], LEASE_MS)
         if self.chance.random() < 0.1:
@@ -82,7 +93,7 @@ class Worker:
         if self.chance.random() < 0.3:
             time.sleep(self.chance.random() * 0.004)
 
-    def note(self, lines: object) -> None:
+    def note(self, lines: Iterable[str]) -> None:
         text = "".join(f"{line}\n" for line in lines)
         if text:
             os.write(self._log, text.encode())

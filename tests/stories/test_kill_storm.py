@@ -5,6 +5,7 @@ Full size: HOLDFAST_KILLS=2000 pytest -s tests/stories/test_kill_storm.py
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,17 @@ import pytest
 
 from tests.stories.crew import SOURCE, Crew, size, tell
 from tests.stories.kill_storm import __name__ as STORM
+from tests.stories.kill_worker import Weather
 
 FENCE = "lease_token = :token and "
+SEEN = ("results of another token", "accepted without a move", "stale finishes accepted")
 
 pytestmark = pytest.mark.slow
 
 
 def test_a_storm_of_kills_loses_nothing_and_accepts_no_late_finish(tmp_path):
     kills = size("HOLDFAST_KILLS", 300)
-    found = storm(tmp_path, SOURCE, kills=kills, stop_share=0.05)
+    found = storm(tmp_path, SOURCE, Weather(kills, stop_share=0.05, jobs_each=16, slow_share=0.005))
     tell("kill storm", found)
     assert {name: count for name, count in found["wrong"].items() if count} == {}
     assert found["happened"]["jobs"] >= kills * 5
@@ -32,18 +35,20 @@ def test_a_storm_of_kills_loses_nothing_and_accepts_no_late_finish(tmp_path):
 def test_without_the_fence_the_same_storm_is_seen_to_fail(tmp_path):
     source = shutil.copytree(SOURCE, tmp_path / "source", ignore=shutil.ignore_patterns("__pycache__"))
     remove_fence(source / "holdfast" / "store" / "sqlite" / "sql" / "finish.sql")
-    found = storm(tmp_path, source, kills=200, stop_share=0.3)
-    tell("kill storm without a fence", found)
-    wrong = found["wrong"]
-    assert wrong["results of another token"] > 0
-    assert wrong["accepted without a move"] > 0
-    assert wrong["stale finishes accepted"] > 0
+    for round_ in range(6):  # chance may spare one round
+        folder = tmp_path / str(round_)
+        folder.mkdir()
+        found = storm(folder, source, Weather(120, stop_share=0.6, jobs_each=6, slow_share=0.5))
+        tell("kill storm without a fence", found)
+        if all(found["wrong"][name] for name in SEEN):
+            return
+    pytest.fail("the fence is gone, and the storm does not see it")
 
 
-def storm(folder: Path, source: Path, *, kills: int, stop_share: float) -> dict[str, Any]:
+def storm(folder: Path, source: Path, weather: Weather) -> dict[str, Any]:
     with Crew(folder, source=source) as crew:
-        crew.start(STORM, folder, kills, stop_share, 7)
-        (found,) = crew.reports(seconds=180 + kills / 10)
+        crew.start(STORM, folder, json.dumps(weather))
+        (found,) = crew.reports(seconds=180 + weather.kills / 10)
     return found
 
 

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
 # section of the help -> command -> the sentence that its own help begins with
 SECTIONS: dict[str, dict[str, str]] = {
+    "Run": {
+        "up": "Run jobs and serve the overview page, until a signal stops both.",
+        "worker": "Run jobs of the application at MODULE:APP until a signal stops it.",
+        "serve": "Serve the HTTP API and the overview page on this machine.",
+    },
     "Jobs": {
         "enqueue": "Store a job of TYPE for a worker to run.",
         "jobs": "List the newest jobs.",

@@ -76,7 +76,8 @@ def retry(
         raise click.UsageError("say which: an ID, or --type TYPE, or --all")
     with opened(url) as app:
         if job_id is not None:
-            done = 1 if app.desk.write(jobs.retry, job_id, tenant=tenant, actor=person()) else 0
+            app.desk.write(jobs.retry, job_id, tenant=tenant, actor=person())
+            done = 1
         else:
             done = _page_by_page(app, verbs.retry_page, "retrying", actor=person(), type=type, tenant=tenant)
     click.echo(json_text({"retried": done}) if as_json else f"{count(done)} sent round again")

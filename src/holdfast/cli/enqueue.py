@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
-class Seconds(click.ParamType):
+class Seconds(click.ParamType[float]):
     """A duration: `90`, `90s`, `5m`, `2h`, `1d`; the engine gets seconds."""
 
     name = "duration"

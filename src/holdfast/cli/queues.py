@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from holdfast.cli import verbs
@@ -47,7 +49,7 @@ def list_queues(url: str | None, *, as_json: bool) -> None:
         return
     rows = [
         [
-            queue["queue"],
+            queue["name"],
             Cell("paused", "bold yellow") if queue["paused"] else Cell("open", "green"),
             count(queue["waiting"], CAP),
             span(queue["oldest_s"]) if queue["oldest_s"] > 0 else "",
@@ -68,8 +70,7 @@ def list_queues(url: str | None, *, as_json: bool) -> None:
 def pause(queue: str, url: str | None, *, as_json: bool) -> None:
     """Stop claims from QUEUE. Runs go on, and jobs can still be enqueued."""
     with opened(url) as app:
-        changed = app.desk.write(verbs.pause, queue, person())
-    _tell(queue, "paused", changed=changed, as_json=as_json)
+        _tell(app.desk.write(verbs.pause, queue, person()), as_json=as_json)
 
 
 @command.command(examples=(("holdfast queues resume images", "workers claim from it again"),))
@@ -79,14 +80,13 @@ def pause(queue: str, url: str | None, *, as_json: bool) -> None:
 def resume(queue: str, url: str | None, *, as_json: bool) -> None:
     """Let claims from QUEUE go on."""
     with opened(url) as app:
-        changed = app.desk.write(verbs.resume, queue)
-    _tell(queue, "open", changed=changed, as_json=as_json)
+        _tell(app.desk.write(verbs.resume, queue), as_json=as_json)
 
 
-def _tell(queue: str, state: str, *, changed: bool, as_json: bool) -> None:
+def _tell(answer: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        click.echo(json_text({"queue": queue, "paused": state == "paused", "changed": changed}))
+        click.echo(json_text(answer))
         return
-    click.echo(f"queue {clean(queue)} is {state}")
-    if not changed:
+    click.echo(f"queue {clean(answer['name'])} is {'paused' if answer['paused'] else 'open'}")
+    if not answer["changed"]:
         note("it was so before")

@@ -1,11 +1,11 @@
-"""What the commands ask of a transaction beyond the engine's own verbs: plain reads, and page-wise work on dead letters.
+"""What the commands ask beyond the engine's own verbs: plain reads, and page-wise work on dead letters.
 
 Each is a function of an open transaction, to be put on the desk like the engine's.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.engine import jobs
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 PAGE = 200
 RATE_WINDOW_MS = 5 * 60_000
 
+_COUNTS = ("waiting", "running", "expired", "dead", "failed", "awaiting_auth", "completed_1h", "ended_badly_1h")
+
 
 class Page(NamedTuple):
     """What was done to one page of dead letters, and where the next begins; None at the end."""
@@ -39,36 +41,44 @@ def dated(tx: Transaction, verb: Callable[..., Any], *args: Any, **kwargs: Any) 
 
 
 def workers(tx: Transaction) -> list[dict[str, Any]]:
-    """Every worker on record; `alive` tells which were heard of lately."""
+    """Every worker on record, its lanes by name; `alive` tells which were heard of lately."""
     alive = stamp.to_text(tx.now - ALIVE_MS)
-    return [worker | {"alive": worker["seen_at"] >= alive} for worker in tx.workers(0)]
+    return [
+        worker
+        | {
+            "lanes": [{"queue": queue, "type": kind, "version": version} for queue, kind, version in worker["lanes"]],
+            "alive": worker["seen_at"] >= alive,
+        }
+        for worker in tx.workers(0)
+    ]
 
 
-def pause(tx: Transaction, queue: str, by: str) -> bool:
-    """Stop claims from a queue; False if it was paused."""
-    return tx.pause(check_name("queue", queue), by)
+def pause(tx: Transaction, name: str, by: str) -> dict[str, Any]:
+    """Stop claims from a queue."""
+    return {"name": name, "paused": True, "changed": tx.pause(check_name("queue", name), by)}
 
 
-def resume(tx: Transaction, queue: str) -> bool:
-    """Let claims go on; False if it was not paused."""
-    return tx.resume(check_name("queue", queue))
+def resume(tx: Transaction, name: str) -> dict[str, Any]:
+    """Let claims from a queue go on."""
+    return {"name": name, "paused": False, "changed": tx.resume(check_name("queue", name))}
 
 
 def queues(tx: Transaction) -> list[dict[str, Any]]:
     """Every queue that holds something or is paused, its types taken together."""
-    seen = statistics(tx)
-    found: dict[str, dict[str, Any]] = {}
-    sums = ("waiting", "running", "expired", "dead", "failed", "awaiting_auth", "completed_1h", "ended_badly_1h")
-    for name in seen["paused"]:
-        found[name] = {"queue": name, "paused": True, "oldest_s": 0.0} | dict.fromkeys(sums, 0)
-    for line in seen["lines"]:
-        queue = found.setdefault(
-            line["queue"], {"queue": line["queue"], "paused": False, "oldest_s": 0.0} | dict.fromkeys(sums, 0)
-        )
-        queue["oldest_s"] = max(queue["oldest_s"], line["oldest_s"])
-        for name in sums:
-            queue[name] += line[name]
-    return [found[name] for name in sorted(found)]
+    lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in statistics(tx)["lines"]:
+        lines[line["queue"]].append(line)
+    paused = {name: {"since": since, "by": by} for name, since, by in tx.overview(1)["paused"]}
+    return [
+        {
+            "name": name,
+            "paused": paused.get(name),
+            **{sort: sum(line[sort] for line in lines[name]) for sort in _COUNTS},
+            "oldest_s": max((line["oldest_s"] for line in lines[name]), default=0.0),
+            "types": [line["type"] for line in lines[name]],
+        }
+        for name in sorted({*lines, *paused})
+    ]
 
 
 def running(tx: Transaction, limit: int) -> list[Job]:

@@ -47,7 +47,7 @@ def command(url: str | None, *, as_json: bool) -> None:
             age(stamp.from_text(worker["seen_at"]), now),
             age(stamp.from_text(worker["started_at"]), now),
             f"{worker['running']}/{worker['places']}",
-            ", ".join(sorted({queue for queue, _, _ in worker["lanes"]})),
+            ", ".join(sorted({lane["queue"] for lane in worker["lanes"]})),
         ]
         for worker in found
     ]

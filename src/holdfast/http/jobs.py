@@ -75,15 +75,13 @@ async def list_dead_letters(call: Call) -> Any:
 
 async def retry_dead_letters(call: Call) -> Any:
     body: DeadLetterBody = call.body
-    count = await call.app.desk.awrite(
-        jobs.retry_dead, actor=ACTOR, limit=body.limit, type=body.type, tenant=body.tenant
-    )
+    count = await call.app.desk.awrite(verbs.retry_dead, body.limit, body.type, body.tenant, actor=ACTOR)
     return {"count": count, "more": count == body.limit}
 
 
 async def purge_dead_letters(call: Call) -> Any:
     body: DeadLetterBody = call.body
-    count = await call.app.desk.awrite(jobs.purge_dead, limit=body.limit, type=body.type, tenant=body.tenant)
+    count = await call.app.desk.awrite(verbs.purge_dead, body.limit, body.type, body.tenant)
     return {"count": count, "more": count == body.limit}
 
 

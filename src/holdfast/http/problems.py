@@ -74,10 +74,8 @@ class Problem(Exception):  # RFC 9457's word for it
 
 def of_error(error: HoldfastError) -> Problem:
     """What an error of the engine means over HTTP."""
-    for kind, status in _STATUS_BY_CLASS:
-        if isinstance(error, kind):
-            break
-    else:
+    status = next((status for kind, status in _STATUS_BY_CLASS if isinstance(error, kind)), None)
+    if status is None:
         return unexpected(error)
     detail = str(error)
     if isinstance(error, StoreError):

@@ -59,7 +59,11 @@ def routes(door: Door) -> list[BaseRoute]:
     found: list[BaseRoute] = [
         Route(entry.path, _endpoint(door, entry), methods=[entry.method], name=entry.name) for entry in TABLE
     ]
-    return [*found, Route(PATH, _show_document, name="openapi"), Mount("/static", _Files(directory=STATIC), "static")]
+    return [
+        *found,
+        Route(PATH, _show_document, name="openapi"),
+        Mount("/static", _Files(directory=STATIC), name="static"),
+    ]
 
 
 def _endpoint(door: Door, entry: Entry) -> Callable[[Request], Awaitable[Response]]:

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from holdfast.engine import jobs
 from holdfast.engine.explain import ALIVE_MS
 from holdfast.engine.figures import statistics
-from holdfast.engine.jobs import enqueue, list_jobs
 from holdfast.model.job import Job
 from holdfast.model.request import NewJob, check_name
 from holdfast.model.status import Status
@@ -26,10 +26,10 @@ _SHOWN_RUNNING, _SHOWN_RECENT = 20, 25
 
 
 def enqueue_and_look(
-    tx: Transaction, jobs: Sequence[NewJob], max_depth: Mapping[str, int] | None = None
+    tx: Transaction, new: Sequence[NewJob], max_depth: Mapping[str, int] | None = None
 ) -> list[dict[str, Any]]:
     """Store new jobs, all or none; for each its id, its status and whether it was created."""
-    answers = enqueue(tx, jobs, max_depth)
+    answers = jobs.enqueue(tx, new, max_depth)
     older = tx.versions([job_id for job_id, created in answers if not created])
     return [
         {"id": job_id, "status": Status.QUEUED.value if created else older[job_id][1], "created": created}
@@ -45,6 +45,16 @@ def pause(tx: Transaction, name: str, by: str) -> dict[str, Any]:
 def resume(tx: Transaction, name: str) -> dict[str, Any]:
     """Let claims from a queue go on."""
     return {"name": name, "paused": False, "changed": tx.resume(check_name("queue", name))}
+
+
+def retry_dead(tx: Transaction, limit: int, type: str | None, tenant: str | None, *, actor: str) -> int:
+    """Send a batch of dead letters round again."""
+    return jobs.retry_dead(tx, actor=actor, limit=limit, type=type, tenant=tenant)
+
+
+def purge_dead(tx: Transaction, limit: int, type: str | None, tenant: str | None) -> int:
+    """Delete a batch of dead letters for good."""
+    return jobs.purge_dead(tx, limit=limit, type=type, tenant=tenant)
 
 
 def workers(tx: Transaction) -> list[dict[str, Any]]:
@@ -85,8 +95,8 @@ def picture(tx: Transaction) -> dict[str, Any]:
     """All that the overview page shows, read at one instant; no payloads and no results."""
     seen = figures(tx)
     del seen["at"]  # two pictures of an unchanged house are equal
-    running, _ = list_jobs(tx, status=Status.IN_PROGRESS.value, limit=_SHOWN_RUNNING)
-    recent, _ = list_jobs(tx, limit=_SHOWN_RECENT)
+    running, _ = jobs.list_jobs(tx, status=Status.IN_PROGRESS.value, limit=_SHOWN_RUNNING)
+    recent, _ = jobs.list_jobs(tx, limit=_SHOWN_RECENT)
     return seen | {
         "paused": [{"name": name} | state for name, state in _paused(tx).items()],
         "running": [summary(job) for job in running],

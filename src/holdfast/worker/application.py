@@ -29,11 +29,14 @@ class Application(Protocol):
     def registry(self) -> Registry:
         """The handlers it knows."""
 
+    def use(self, url: str) -> None:
+        """Work with another store than the one the code names."""
+
     def close(self) -> None:
         """Let go of the database."""
 
 
-def load_app(spec: str, folder: str | None = None) -> Application:
+def load_app(spec: str, folder: str | None = None, url: str | None = None) -> Application:
     """The application at `module:attribute` (attribute `app` by default); a function there is called to make it."""
     module_name, _, attribute = spec.partition(":")
     if folder is not None and folder not in sys.path:
@@ -55,6 +58,8 @@ def load_app(spec: str, folder: str | None = None) -> Application:
         raise BadInput("BAD_OPTION", f"{spec!r} is a {type(app).__name__}, not a holdfast.App")
     for name in app.imports:
         import_module(name)
+    if url:
+        app.use(url)
     return app  # type: ignore[no-any-return]
 
 

@@ -128,7 +128,7 @@ class Supervisor:
         try:
             if not self._start_template():
                 return 2
-            self.desk = Desk(self._open_store(self.options.url or self.app.url))
+            self.desk = Desk(self._open_store(self.app.url))
             return self._supervise(wake)
         finally:
             shutil.rmtree(self._work_folder, ignore_errors=True)
@@ -208,7 +208,7 @@ class Supervisor:
     def _start_template(self) -> bool:
         ours, theirs = socket.socketpair()
         command = [sys.executable, "-m", "holdfast.worker.template", str(theirs.fileno()), str(os.getpid()),
-                   self.options.folder, self.options.log_level, self.options.spec]  # fmt: skip
+                   self.options.folder, self.options.log_level, self.options.spec, self.options.url or ""]  # fmt: skip
         self._template = subprocess.Popen(command, pass_fds=[theirs.fileno()])  # noqa: S603  # our own interpreter and module
         theirs.close()
         self._channel = Channel(ours)

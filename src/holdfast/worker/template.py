@@ -22,15 +22,15 @@ from holdfast.worker.death import die_with, kill_group
 
 
 def main(arguments: list[str]) -> int:
-    """`python -m holdfast.worker.template DESCRIPTOR PARENT FOLDER LOGLEVEL SPEC`."""
-    descriptor, parent, folder, level, spec = arguments
+    """`python -m holdfast.worker.template DESCRIPTOR PARENT FOLDER LOGLEVEL SPEC URL`; an empty URL: the app's own."""
+    descriptor, parent, folder, level, spec, url = arguments
     die_with(int(parent))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to us too; the supervisor decides
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     channel = Channel(socket.socket(fileno=int(descriptor)))
     try:
-        app = load_app(spec, folder)
+        app = load_app(spec, folder, url)
         app.registry.policies()
         told = describe(app)
     except BaseException as error:  # noqa: BLE001  # user code may raise anything while it is imported

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.model.errors import StoreError
 from holdfast.store.sqlite.store import SqliteStore
-from tests.store.given import enqueue, get, insert, listed, write
+from tests.store.given import MINUTE, NOON, enqueue, get, insert, listed, write
 
 
 def code_of(call):
@@ -123,6 +123,36 @@ def test_a_locked_database_is_waited_for(file, open_file):
     first.roll_back()
     waiting.join()
     assert len(listed(first)) == 1
+
+
+def test_a_transaction_reads_the_clock_after_it_has_the_lock(file, open_file, clock):
+    """A later transaction never has an earlier instant, however long it waited."""
+    first, second = open_file(file), open_file(file)
+    second.migrate()
+    first.begin()
+    tried, begin = threading.Event(), second._writer.begin
+
+    def begin_and_tell():
+        tried.set()
+        begin()
+
+    second._writer.begin = begin_and_tell
+    seen = []
+    waiting = threading.Thread(target=lambda: seen.append(write(second, lambda tx: tx.now)))
+    waiting.start()
+    assert tried.wait(10)
+    clock.forward(MINUTE)
+    first.roll_back()
+    waiting.join()
+    assert seen == [NOON + MINUTE]
+
+
+def test_a_transaction_opened_by_hand_keeps_other_writers_out(file, open_file):
+    first, second = open_file(file), open_file(file, patience=0.01)
+    second.migrate()
+    first.begin()
+    assert second.write([lambda tx: tx.now])[0][0].code == "STORE_UNAVAILABLE"
+    first.roll_back()
 
 
 def test_patience_with_a_locked_database_has_an_end(file, open_file):

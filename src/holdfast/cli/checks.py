@@ -1,0 +1,118 @@
+"""What the doctor sees inside the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.cli import verbs
+from holdfast.cli.plain import count, span
+from holdfast.engine.figures import CAP, statistics
+from holdfast.engine.jobs import list_jobs
+from holdfast.model import stamp
+from holdfast.model.errors import HoldfastError
+from holdfast.store.sqlite.schema import MIGRATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.app import App
+    from holdfast.store.port import Transaction
+
+_AHEAD_MS = 5_000
+_MOST_SHOWN = 3
+_MANY_DEAD = 10
+
+
+class Finding(NamedTuple):
+    """One line of the doctor: `ok`, `warn` or `bad`, what was seen, and what to do next."""
+
+    level: str
+    check: str
+    text: str
+    advice: str = ""
+
+
+def house(app: App) -> Iterator[Finding]:
+    """Open the store and look around; where it cannot be opened, that is the only finding."""
+    try:
+        seen = app.desk.read(_look)
+    except HoldfastError as error:
+        yield Finding("bad", "store", f"{error.code}: {error}", f"docs/reference/errors.md explains {error.code}")
+        return
+    yield Finding("ok", "schema", f"version {len(MIGRATIONS)}, the newest this Holdfast knows")
+    yield _newest(seen)
+    yield _leases(seen["lines"])
+    yield _workers(seen)
+    yield _types(seen["unknown"], alive=bool(_alive(seen)))
+    yield _paused(seen["paused"])
+    yield _dead(seen["lines"])
+
+
+def _look(tx: Transaction) -> dict[str, Any]:
+    newest, _ = list_jobs(tx, limit=1)
+    return statistics(tx, cap=CAP) | {
+        "now": tx.now,
+        "newest": newest,
+        "workers": verbs.workers(tx),
+        "unknown": verbs.unknown_lanes(tx),
+    }
+
+
+def _newest(seen: dict[str, Any]) -> Finding:
+    """A job from the future tells of a clock that was set back, or of another machine's that is ahead."""
+    if not seen["newest"]:
+        return Finding("ok", "jobs", "none yet")
+    ahead = stamp.from_datetime(seen["newest"][0].created_at) - seen["now"]
+    if ahead > _AHEAD_MS:
+        text = f"the newest job was created {span(ahead / 1000)} in the future"
+        return Finding("warn", "jobs", text, "a clock was set back, or another machine's is ahead: keep them in step")
+    return Finding("ok", "jobs", f"the newest was created {span(ahead / 1000)} ago")
+
+
+def _leases(lines: list[dict[str, Any]]) -> Finding:
+    expired, running = (sum(line[name] for line in lines) for name in ("expired", "running"))
+    if expired:
+        text = f"{count(expired)} of {count(running)} runs have let their lease expire"
+        return Finding("warn", "leases", text, "their workers are gone; any running worker's watchdog ends them")
+    return Finding("ok", "leases", f"{count(running)} runs, every lease is renewed")
+
+
+def _workers(seen: dict[str, Any]) -> Finding:
+    alive, silent = _alive(seen), len(seen["workers"]) - len(_alive(seen))
+    waiting = sum(line["waiting"] for line in seen["lines"])
+    quiet = f"; {silent} silent" if silent else ""
+    if alive:
+        return Finding("ok", "workers", f"{len(alive)} alive{quiet}")
+    if waiting:
+        return Finding(
+            "warn", "workers", f"none is alive{quiet}, and {count(waiting)} jobs wait", "start one: `holdfast worker`"
+        )
+    return Finding("ok", "workers", f"none is alive{quiet}, and nothing waits")
+
+
+def _types(unknown: list[tuple[str, str, int, int]], *, alive: bool) -> Finding:
+    if not unknown or not alive:  # without any worker the line above tells enough
+        return Finding("ok", "types", "a live worker knows every waiting type" if alive else "no worker to ask")
+    shown = [f"{kind} v{version} in {queue} ({count(depth, 1_000)})" for queue, kind, version, depth in unknown]
+    more = f" and {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
+    text = f"no live worker knows: {', '.join(shown[:_MOST_SHOWN])}{more}"
+    return Finding("warn", "types", text, "is the type spelt right? does a worker draw from that queue?")
+
+
+def _paused(names: list[str]) -> Finding:
+    if names:
+        text = f"paused: {', '.join(names)}"
+        return Finding("warn", "queues", text, "`holdfast queues resume QUEUE` lets claims go on")
+    return Finding("ok", "queues", "none is paused")
+
+
+def _dead(lines: list[dict[str, Any]]) -> Finding:
+    dead = sum(line["dead"] for line in lines)
+    if not dead:
+        return Finding("ok", "dead letters", "none")
+    level = "warn" if dead > _MANY_DEAD else "ok"
+    return Finding(level, "dead letters", f"{count(dead, CAP)} wait for a person", "`holdfast dlq list` shows them")
+
+
+def _alive(seen: dict[str, Any]) -> list[dict[str, Any]]:
+    return [worker for worker in seen["workers"] if worker["alive"]]

@@ -1,0 +1,235 @@
+"""One frame of `holdfast top`: what is read from the store, and how it is laid out in the room there is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.cli import verbs
+from holdfast.cli.plain import age, clean, count, span
+from holdfast.cli.render import STATUS_STYLE, Cell, instant, progress_text, rich_text
+from holdfast.cli.stats import duration, success
+from holdfast.engine.figures import CAP, statistics
+from holdfast.engine.jobs import dead_letters
+from holdfast.model import stamp
+from holdfast.model.status import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.model.job import Job
+    from holdfast.store.port import Transaction
+
+WIDE = 110
+_MOST = 50  # rows of a section; more fit on no screen
+_BAR = 10
+_GOOD_SHARE = 95
+_HEAD_LINES = 2
+_WHOLE = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What one look at the store shows."""
+
+    url: str
+    now: int = 0
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    paused: list[str] = field(default_factory=list)
+    rates: dict[tuple[str, str], float] = field(default_factory=dict)
+    workers: list[dict[str, Any]] = field(default_factory=list)
+    running: list[Job] = field(default_factory=list)
+    failures: list[Job] = field(default_factory=list)
+    problem: str = ""
+
+    def stale(self, problem: str) -> View:
+        """The same view, with the reason why it is not a newer one."""
+        return replace(self, problem=problem)
+
+
+class Section(NamedTuple):
+    """A table with the columns it has room for. A column is its name, its side and its share of spare room."""
+
+    columns: Sequence[tuple[str, str, int]]
+    rows: list[list[object]]
+    empty: str
+
+
+def look(tx: Transaction, url: str) -> View:
+    """Everything a frame shows, at one instant."""
+    seen = statistics(tx, cap=CAP)
+    ended = [
+        job
+        for status in (Status.DEAD_LETTER, Status.FAILED)
+        for job in dead_letters(tx, status=status.value, limit=_MOST)
+    ]
+    return View(
+        url=url,
+        now=tx.now,
+        lines=seen["lines"],
+        paused=seen["paused"],
+        rates=verbs.rates(tx),
+        workers=verbs.workers(tx),
+        running=verbs.running(tx, _MOST),
+        failures=sorted(ended, key=lambda job: job.completed_at or job.created_at, reverse=True)[:_MOST],
+    )
+
+
+def frame(view: View, width: int, height: int, *, live: bool = False) -> RenderableType:
+    """The view in the room there is: each section gets its share of the lines, and says what it left out."""
+    wide = width >= WIDE
+    sections = (_lines(view, wide=wide), _workers(view, wide=wide), _runs(view, wide=wide), _failures(view))
+    room = height - _HEAD_LINES - 2 * len(sections) - int(live)
+    shares = _shared([max(len(section.rows), 1) for section in sections], room)
+    parts: list[RenderableType] = [_head(view, width), _summary(view)]
+    for section, share in zip(sections, shares, strict=True):
+        parts += [Text(""), _table(section, share)]
+    if live:
+        parts.append(Text("q quits", style="dim"))
+    return Group(*parts)
+
+
+def _shared(needs: list[int], room: int) -> list[int]:
+    """Lines for each need: one each at least, then round by round to those that still want some."""
+    given = [1] * len(needs)
+    for _ in range(max(0, room - len(needs))):
+        wanting = [index for index, need in enumerate(needs) if given[index] < need]
+        if not wanting:
+            break
+        given[min(wanting, key=lambda index: given[index])] += 1
+    return given
+
+
+def _head(view: View, width: int) -> Text:
+    title, moment = " holdfast top ", f" {stamp.to_text(view.now)[11:19]} UTC "
+    room = width - len(title) - len(moment)
+    url = clean(view.url)
+    url = url if len(url) <= room else "…" + url[-max(room - 1, 0) :]
+    return Text(f"{title}{url:^{max(room, 0)}}{moment}", style="bold reverse", no_wrap=True, overflow="crop")
+
+
+def _summary(view: View) -> Text:
+    if view.problem:
+        return Text(f" {clean(view.problem)}", style="bold red", no_wrap=True, overflow="ellipsis")
+    waiting, running, dead, expired = (
+        sum(line[name] for line in view.lines) for name in ("waiting", "running", "dead", "expired")
+    )
+    parts = [
+        f"{count(waiting)} waiting", f"{count(running)} running", f"{sum(view.rates.values()):.1f} done/min",
+        f"{sum(worker['alive'] for worker in view.workers)} workers", f"{count(dead)} dead letters",
+    ]  # fmt: skip
+    parts += [f"{count(expired)} leases expired"] if expired else []
+    return Text(" " + " · ".join(parts), no_wrap=True, overflow="ellipsis")
+
+
+def _table(section: Section, share: int) -> Table:
+    table = Table(box=None, expand=True, pad_edge=False, padding=(0, 1), header_style="bold reverse")
+    for name, side, ratio in section.columns:
+        table.add_column(
+            name,
+            justify="right" if side == ">" else "left",
+            ratio=ratio or None,
+            no_wrap=not ratio,
+            overflow="ellipsis",
+        )
+    rows = section.rows
+    if not rows:
+        table.add_row(Text(section.empty, style="dim", no_wrap=True))
+    shown = rows if len(rows) <= share else rows[: share - 1]
+    for row in shown:
+        table.add_row(*map(rich_text, row))
+    if len(shown) < len(rows):
+        table.add_row(Text(f"… {len(rows) - len(shown)} more", style="dim", no_wrap=True))
+    return table
+
+
+def _lines(view: View, *, wide: bool) -> Section:
+    columns = [("QUEUE", "<", 2), ("TYPE", "<", 3), ("WAIT", ">", 0), ("OLDEST", ">", 0), ("RUN", ">", 0)]
+    columns += [("DONE/MIN", ">", 0), ("OK", ">", 0), ("P50", ">", 0), ("P95", ">", 0)]
+    columns += [("P99", ">", 0), ("TOTAL P95", ">", 0), ("PARKED", ">", 0), ("FAILED", ">", 0)] if wide else []
+    columns += [("DEAD", ">", 0)]
+    busiest = sorted(view.lines, key=lambda line: (-line["waiting"] - line["running"], line["queue"], line["type"]))
+    return Section(columns, [_line(view, line, wide=wide) for line in busiest], "no jobs in the last hour")
+
+
+def _line(view: View, line: dict[str, Any], *, wide: bool) -> list[object]:
+    paused = line["queue"] in view.paused
+    share = success(line)
+    row: list[object] = [
+        Cell(f"‖ {line['queue']}", "bold yellow") if paused else line["queue"],
+        line["type"],
+        Cell(count(line["waiting"], CAP), "cyan" if line["waiting"] else "dim"),
+        span(line["oldest_s"]) if line["oldest_s"] > 0 else "",
+        Cell(count(line["running"]), "bold blue" if line["running"] else "dim"),
+        f"{view.rates.get((line['queue'], line['type']), 0):.1f}",
+        Cell(share, "green" if share and float(share[:-1]) >= _GOOD_SHARE else "red"),
+        duration(line["run_p50_ms"]),
+        duration(line["run_p95_ms"]),
+    ]
+    if wide:
+        row += [duration(line["run_p99_ms"]), duration(line["total_p95_ms"])]
+        row += [count(line["awaiting_auth"]), count(line["failed"])]
+    return [*row, Cell(count(line["dead"], CAP), "bold red" if line["dead"] else "dim")]
+
+
+def _workers(view: View, *, wide: bool) -> Section:
+    columns = [("WORKER", "<", 3), ("STATE", "<", 0), ("HEARD OF", ">", 0), ("RUN", ">", 0), ("DRAWS FROM", "<", 2)]
+    columns += [("TYPES", "<", 3)] if wide else []
+    rows: list[list[object]] = []
+    for worker in sorted(view.workers, key=lambda worker: (not worker["alive"], worker["id"])):
+        lanes = worker["lanes"]
+        row: list[object] = [
+            worker["id"],
+            Cell("alive", "green") if worker["alive"] else Cell("silent", "yellow"),
+            age(stamp.from_text(worker["seen_at"]), view.now),
+            f"{worker['running']}/{worker['places']}",
+            ", ".join(sorted({lane["queue"] for lane in lanes})),
+        ]
+        rows.append([*row, ", ".join(sorted({lane["type"] for lane in lanes}))] if wide else row)
+    return Section(columns, rows, "none was heard of: `holdfast worker` starts one")
+
+
+def _runs(view: View, *, wide: bool) -> Section:
+    columns = [("RUNNING JOB", "<", 0), ("TYPE", "<", 2), ("RUN", ">", 0), ("FOR", ">", 0)]
+    columns += [("PROGRESS", "<", 0), ("", "<", 3)] + ([("AT", "<", 2)] if wide else [])
+    rows: list[list[object]] = []
+    for job in view.running:
+        since = instant(job.started_at) or view.now
+        row: list[object] = [
+            job.id,
+            job.type,
+            f"{job.attempts}/{job.max_attempts}",
+            span((view.now - since) / 1000),
+            Cell(bar(job.progress or {}), "green"),
+            Cell(progress_text(job.progress or {}), "dim"),
+        ]
+        rows.append([*row, job.lease_owner or ""] if wide else row)
+    return Section(columns, rows, "none")
+
+
+def _failures(view: View) -> Section:
+    columns = [("FAILED JOB", "<", 0), ("WHEN", ">", 0), ("TYPE", "<", 2), ("STATUS", "<", 0), ("ERROR", "<", 4)]
+    rows: list[list[object]] = [
+        [
+            job.id,
+            age(instant(job.completed_at), view.now),
+            job.type,
+            Cell(job.status.value, STATUS_STYLE[job.status]),
+            "" if job.error is None else f"{job.error.get('class', '')}: {job.error.get('message', '')}",
+        ]
+        for job in view.failures
+    ]
+    return Section(columns, rows, "none")
+
+
+def bar(progress: dict[str, Any]) -> str:
+    """A bar of fixed width; empty where the run does not tell how far it is."""
+    done, total = progress.get("done"), progress.get("total")
+    if not isinstance(done, int | float) or not isinstance(total, int | float) or total <= 0:
+        return ""
+    full = round(_BAR * min(max(done / total, 0), 1))
+    return "█" * full + "░" * (_BAR - full) + f"{min(max(_WHOLE * done / total, 0), _WHOLE):4.0f}%"

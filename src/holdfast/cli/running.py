@@ -1,0 +1,101 @@
+"""What `worker` and `up` share: their options, and what they say when they start."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.opening import chosen_url
+from holdfast.cli.plain import clean
+from holdfast.worker.child import COROUTINES, THREADS
+from holdfast.worker.places import MOST_READY
+from holdfast.worker.supervisor import STOP_SECONDS, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.worker.supervisor import Supervisor
+
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+
+def worker_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a worker."""
+    options = (
+        click.option("--queues", metavar="NAME[=PLACES],...", help="Queues to draw from: images=4,default."),
+        click.option("--processes", default=1, show_default=True, type=click.IntRange(1, 256),
+                     help="Processes that run jobs."),
+        click.option("--coroutines", default=COROUTINES, show_default=True, type=click.IntRange(1, 10_000),
+                     help="Places for coroutine handlers, per process."),
+        click.option("--threads", default=THREADS, show_default=True, type=click.IntRange(1, 1_000),
+                     help="Places for plain functions, per process."),
+        click.option("--prefetch", default=MOST_READY, show_default=True, type=click.IntRange(0, 10_000),
+                     help="Most jobs held ready behind the places; 0: none."),
+        click.option("--alone", default=4, show_default=True, type=click.IntRange(1, 64),
+                     help="Most jobs at once that run in processes of their own."),
+        click.option("--no-signals", is_flag=True, help="Find new jobs by polling alone."),
+        click.option("--stop-seconds", default=STOP_SECONDS, show_default=True, type=click.FloatRange(0, 3600),
+                     help="How long running jobs may go on after the first signal to stop."),
+        click.option("--log-level", default="WARNING", show_default=True,
+                     type=click.Choice(_LEVELS, case_sensitive=False), help="What is told on standard error."),
+    )  # fmt: skip
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def options_of(spec: str, url: str | None, given: dict[str, Any]) -> Options:
+    """A worker's options from those of the command line."""
+    return Options(
+        spec=spec,
+        folder=os.getcwd(),  # noqa: PTH109
+        url=chosen_url(url),
+        queues=parse_queues(given["queues"]),
+        processes=given["processes"],
+        coroutines=given["coroutines"],
+        threads=given["threads"],
+        prefetch=given["prefetch"],
+        solos=given["alone"],
+        signals=not given["no_signals"],
+        stop_seconds=given["stop_seconds"],
+        log_level=given["log_level"].upper(),
+    )
+
+
+def parse_queues(text: str | None) -> dict[str, int | None] | None:
+    """`images=4,default` -> {"images": 4, "default": None}."""
+    if not text:
+        return None
+    queues: dict[str, int | None] = {}
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        name, equals, places = part.partition("=")
+        if not name or (equals and not (places.isdecimal() and 0 < int(places) <= 10_000)):  # noqa: PLR2004
+            raise click.BadParameter(f"{part[:50]!a} is not NAME or NAME=PLACES, as in images=4", param_hint="--queues")
+        queues[name] = int(places) if equals else None
+    return queues
+
+
+def announce(supervisor: Supervisor) -> None:
+    """The banner: what is drawn from, and by how many."""
+    app, options = supervisor.app, supervisor.options
+    types = ", ".join(clean(one["type"]) for one in app.types) or "no types: register handlers with @app.job"
+    queues = ", ".join(f"{clean(name)}={places}" if places else clean(name) for name, places in app.queues.items())
+    click.echo(
+        f"holdfast worker {options.spec}: {options.processes} process(es), store {_without_secret(app.url)}", err=True
+    )
+    click.echo(f"  queues {queues or '-'}; types {types}", err=True)
+    click.echo("  Ctrl-C stops it: what runs may finish; a second one stops it at once", err=True)
+
+
+def set_up_logging(level: str) -> None:
+    """Messages to standard error."""
+    import logging  # noqa: PLC0415
+
+    logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+
+def _without_secret(url: str) -> str:
+    head, at, tail = url.rpartition("@")
+    return clean(f"{head.partition('://')[0]}://...@{tail}" if at else url)

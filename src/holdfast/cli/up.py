@@ -1,0 +1,34 @@
+"""`holdfast up`: worker, HTTP API, overview page and upkeep in one command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from holdfast.cli.opening import chosen_url, url_option
+from holdfast.cli.running import announce, options_of, set_up_logging, worker_options
+from holdfast.cli.tree import Command
+
+
+@click.command(
+    cls=Command,
+    examples=(("holdfast up mysite.jobs:app", "run jobs, and watch them at http://127.0.0.1:8321/"),),
+)
+@click.argument("app", metavar="MODULE:APP")
+@url_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Loopback addresses only.")
+@click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535))
+@worker_options
+def command(app: str, url: str | None, host: str, port: int, **given: Any) -> None:
+    """Run jobs and serve the overview page, until a signal stops both."""
+    from holdfast.process import run_up  # noqa: PLC0415
+
+    set_up_logging(given["log_level"])
+    serve = [app, "--host", host, "--port", str(port)]
+    chosen = chosen_url(url)
+    if chosen is not None:
+        serve += ["--url", chosen]
+    code = run_up(options_of(app, url, given), serve, announce)
+    if code:
+        click.get_current_context().exit(code)

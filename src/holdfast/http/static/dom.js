@@ -1,0 +1,81 @@
+// Everything that is shown is made here, from text nodes: job data never becomes markup.
+
+export const root = document.documentElement.dataset.root;
+
+export const byId = (id) => document.getElementById(id);
+
+/** An element with classes, texts and children: make("li", "run", "text", child). */
+export function make(tag, classes = "", ...children) {
+  const element = document.createElement(tag);
+  if (classes) element.className = classes;
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** Write a text only if it differs, so that a selection and a screen reader are left in peace. */
+export function write(element, text) {
+  const wanted = String(text);
+  if (element.textContent !== wanted) element.textContent = wanted;
+}
+
+/** Bring the children of a parent in line with items: rows are kept by key, made, moved and removed as needed. */
+export function lineUp(parent, items, keyOf, makeRow, updateRow) {
+  const rows = (parent.rows ??= new Map());
+  const wanted = new Set(items.map(keyOf));
+  for (const [key, row] of rows) {
+    if (!wanted.has(key)) {
+      row.remove();
+      rows.delete(key);
+    }
+  }
+  items.forEach((item, index) => {
+    const key = keyOf(item);
+    let row = rows.get(key);
+    if (!row) {
+      row = makeRow(item);
+      rows.set(key, row);
+    }
+    if (parent.children[index] !== row) parent.insertBefore(row, parent.children[index] ?? null);
+    updateRow(row, item);
+  });
+}
+
+export function chip(status) {
+  const element = make("span", "chip", status.replaceAll("_", " "));
+  element.dataset.status = status;
+  return element;
+}
+
+export function setChip(element, status) {
+  element.dataset.status = status;
+  write(element, status.replaceAll("_", " "));
+}
+
+const number = new Intl.NumberFormat("en");
+
+/** A count; one that reached the cap is at least that many. */
+export function count(value, cap = Infinity) {
+  return value >= cap ? `${number.format(cap)}+` : number.format(value);
+}
+
+export function span(seconds) {
+  if (seconds < 1) return `${Math.max(0, Math.round(seconds * 1000))} ms`;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172800) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86400)} d`;
+}
+
+export const since = (stamp) => (Date.now() - Date.parse(stamp)) / 1000;
+
+export function age(stamp) {
+  const seconds = since(stamp);
+  return seconds < 1 ? "now" : span(seconds < 10 ? Math.floor(seconds) + 1e-9 : seconds).replace(".0 ", " ");
+}
+
+export function clock(stamp) {
+  const moment = new Date(stamp);
+  const today = new Date().toDateString() === moment.toDateString();
+  return today ? moment.toLocaleTimeString() : moment.toLocaleString();
+}

@@ -1,0 +1,98 @@
+// The overview page: it listens, and hands each new picture of the house to its parts.
+
+import { listen } from "./api.js";
+import { byId, count, lineUp, make, span, write } from "./dom.js";
+import { openDrawer, startDrawer } from "./drawer.js";
+import { showJobs, startJobs, tick } from "./jobs.js";
+import { sample, showQueues } from "./queues.js";
+
+const STATES = { connecting: "connecting", live: "live", lost: "connection lost, trying again", trouble: "the store is away" };
+const SPEAK_EVERY = 10_000;
+let picture = null;
+let spokenAt = 0;
+
+function show(next) {
+  picture = next;
+  showTotals(next);
+  showQueues(next, failed);
+  showJobs(next, failed);
+  showWorkers(next.workers);
+  const quiet = next.recent.length === 0 && next.lines.length === 0 && next.paused.length === 0;
+  byId("empty").hidden = !quiet;
+  byId("columns").hidden = quiet && next.workers.length === 0;
+}
+
+function showTotals({ totals, lines, workers, cap }) {
+  for (const box of byId("totals").children) {
+    const name = box.dataset.total;
+    write(box.children[1], count(totals[name], name === "running" ? Infinity : cap));
+    box.classList.toggle("bad", (name === "dead" || name === "ended_badly_1h") && totals[name] > 0);
+  }
+  const oldest = Math.max(0, ...lines.filter((line) => line.waiting).map((line) => line.oldest_s));
+  const places = workers.reduce((sum, worker) => sum + worker.places, 0);
+  const ended = totals.completed_1h + totals.ended_badly_1h;
+  beside("waiting", oldest >= 1 ? `oldest ${span(oldest)}` : "");
+  beside("running", places ? `of ${count(places)} places` : "");
+  beside("completed_1h", ended ? `${((100 * totals.completed_1h) / ended).toFixed(1)} % went well` : "");
+  beside("ended_badly_1h", totals.failed ? `${count(totals.failed, cap)} kept as failed` : "");
+  beside("dead", totals.expired ? `${totals.expired} leases expired` : totals.dead ? "wait for a person" : "");
+  speak(totals);
+}
+
+function beside(name, text) {
+  write(byId("totals").querySelector(`[data-total=${name}] .beside`), text);
+}
+
+/** Screen readers hear the totals now and then, not four times a second. */
+function speak(totals) {
+  if (Date.now() - spokenAt < SPEAK_EVERY) return;
+  spokenAt = Date.now();
+  write(byId("spoken"), `${totals.waiting} waiting, ${totals.running} running, ${totals.dead} dead letters`);
+}
+
+function showWorkers(workers) {
+  byId("no-workers").hidden = workers.length > 0;
+  const makeLine = () => {
+    const bar = make("progress");
+    bar.setAttribute("aria-label", "places in use");
+    return make("li", "worker", make("span", "row", make("b"), make("small")), bar, make("small", "message"));
+  };
+  lineUp(byId("workers"), workers, (worker) => worker.id, makeLine, (line, worker) => {
+    write(line.querySelector("b"), `${worker.host}:${worker.pid}`);
+    write(line.querySelector(".row small"), `${worker.running} of ${worker.places}`);
+    const bar = line.querySelector("progress");
+    bar.max = Math.max(1, worker.places);
+    bar.value = Math.min(worker.running, bar.max);
+    write(line.querySelector(".message"), [...new Set(worker.lanes.map((lane) => lane.type))].sort().join(", "));
+  });
+}
+
+function connection(state) {
+  byId("connection").dataset.state = state;
+  write(byId("connection").querySelector("b"), STATES[state]);
+}
+
+let hide = 0;
+function failed(error) {
+  byId("notice").hidden = false;
+  write(byId("notice"), error.message);
+  clearTimeout(hide);
+  hide = setTimeout(() => (byId("notice").hidden = true), 8000);
+}
+
+byId("copy").addEventListener("click", async () => {
+  await navigator.clipboard.writeText(byId("command").textContent);
+  write(byId("copy"), "Copied");
+  setTimeout(() => write(byId("copy"), "Copy"), 2000);
+});
+
+setInterval(() => {
+  if (!picture) return;
+  sample(picture);
+  showQueues(picture, failed);
+  tick();
+}, 1000);
+
+startDrawer();
+startJobs(openDrawer, failed);
+listen(show, connection);

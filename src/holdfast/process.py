@@ -1,0 +1,79 @@
+"""One running process: which loops and doors it carries."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from holdfast.signals.folder import make_folder
+from holdfast.upkeep.alerts import Alerts
+from holdfast.upkeep.loop import Task, Upkeep
+from holdfast.upkeep.retention import Heartbeat, Retention
+from holdfast.upkeep.watchdog import Undertaker, Watchdog
+from holdfast.wiring import open_store
+from holdfast.worker.supervisor import Options, Supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+STOP_WAIT = 8.0
+
+
+def run_worker(options: Options, announce: Callable[[Supervisor], None] | None = None) -> int:
+    """A supervisor with its children and the upkeep of the house; answers the exit code."""
+
+    def carry(supervisor: Supervisor) -> Upkeep:
+        if announce is not None:
+            announce(supervisor)
+        return _upkeep(supervisor)
+
+    return Supervisor(options, open_store, carry).run()
+
+
+def run_up(options: Options, serve: Sequence[str], announce: Callable[[Supervisor], None] | None = None) -> int:
+    """A worker, and beside it the HTTP door in a process of its own; both end together."""
+    environment = dict(os.environ, HOLDFAST_PARENT=str(os.getpid()))
+    # In a group of its own: Ctrl-C reaches the supervisor alone, which ends the door when its work is done.
+    door = subprocess.Popen([sys.executable, "-m", "holdfast.cli", "serve", *serve], env=environment, process_group=0)  # noqa: S603
+    try:
+        return run_worker(options, announce)
+    finally:
+        door.send_signal(signal.SIGTERM)
+        try:
+            door.wait(STOP_WAIT)
+        except subprocess.TimeoutExpired:
+            door.kill()
+            door.wait()
+
+
+def _upkeep(supervisor: Supervisor) -> Upkeep:
+    desk, app = supervisor.desk, supervisor.app
+    policies = app.policies()
+    path = desk.store.location.path  # type: ignore[attr-defined]
+    tasks: list[Task] = [
+        Undertaker(desk, policies, make_folder(path)),
+        Watchdog(desk, policies, app.shortest_lease()),
+        Heartbeat(desk, lambda: _describe(supervisor)),
+        Retention(desk),
+        Alerts(desk),
+    ]
+    return Upkeep(desk, supervisor.owner, tasks)
+
+
+def _describe(supervisor: Supervisor) -> dict[str, Any]:
+    import json  # noqa: PLC0415
+
+    options = supervisor.options
+    places = sum(filter(None, (options.queues or {}).values())) or options.coroutines + options.threads
+    return {
+        "id": supervisor.owner,
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "lanes": json.dumps(supervisor.app.lanes()),
+        "places": places * options.processes,
+        "running": sum(len(child.slots.started()) for child in supervisor.children.values()),
+    }

@@ -1,0 +1,62 @@
+"""Seeded bugs: each is one small change of the source that a careful reader might miss."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    name: str
+    file: str
+    old: str
+    new: str
+
+
+SQL = "store/sqlite/sql/"
+FENCE = "and lease_token = :token and status = 'in_progress'"
+
+MUTANTS = [
+    Mutant("finish has no fence", SQL + "finish.sql", FENCE, "and status = 'in_progress'"),
+    Mutant("finish looks at the token alone", SQL + "finish.sql", FENCE, "and lease_token = :token"),
+    Mutant("renew has no fence", SQL + "renew.sql", "and lease_token = :token ", ""),
+    Mutant("progress has no fence", SQL + "progress.sql", "and lease_token = :token ", ""),
+    Mutant("renew answers true for zero rows", "store/sqlite/leases.py", "until=until) == 1 for", "until=until) >= 0 for"),
+    Mutant("the token starts again at a retry by hand", SQL + "retry.sql", "attempts = 0,", "attempts = 0, lease_token = 0,"),
+    Mutant("the token stays at a forced end", SQL + "finish.sql", "lease_token = lease_token + :forced", "lease_token = lease_token + 0 * :forced"),
+    Mutant("the token stays at an immediate cancel", SQL + "cancel_running.sql", "lease_token = lease_token + 1", "lease_token = lease_token"),
+    Mutant("the token stays at the claim", SQL + "claim.sql", "lease_token = lease_token + 1", "lease_token = lease_token"),
+    Mutant("a claim counts no attempt", SQL + "claim.sql", "attempts = attempts + 1", "attempts = attempts"),
+    Mutant("one attempt too many", "model/decide.py", "error=error, failed=1, why=\"failed\")\n    if claim.attempts >= claim.max_attempts",
+           "error=error, failed=1, why=\"failed\")\n    if claim.attempts > claim.max_attempts"),
+    Mutant("one crash too many", "model/decide.py", "claim.crashed + 1 >= policy.max_crashes", "claim.crashed + 1 > policy.max_crashes"),
+    Mutant("crashes are not counted", SQL + "finish.sql", "crashed = crashed + :crashed", "crashed = crashed + 0 * :crashed"),
+    Mutant("recovery has no guard", SQL + "finish.sql", " and lease_until < :expired_before", " and :expired_before is not null"),
+    Mutant("a lease ends a millisecond early", SQL + "expired.sql", "lease_until < :now", "lease_until <= :now"),
+    Mutant("recovery ends live leases", "store/sqlite/leases.py", "self.stamp if expired else _NEVER", "_NEVER"),
+    Mutant("transactions begin deferred", "store/sqlite/connection.py", '"begin immediate"', '"begin deferred"'),
+    Mutant("the clock is read before the lock", "store/sqlite/store.py", "self._retrying(connection, connection.begin)\n",
+           "early = self._clock()\n        self._retrying(connection, connection.begin)\n"
+           "        self._open = SqliteTransaction(connection, self.queries, early, self._check_space)\n        return self._open\n"),
+    Mutant("a late finish overwrites a cancel", SQL + "finish.sql", FENCE, "and lease_token + 1 >= :token and status in ('in_progress', 'cancelled')"),
+    Mutant("a graceful cancel is ignored", SQL + "finish.sql", "when cancel_requested_at is null or :status = 'completed' then :status", "when 1 then :status"),
+    Mutant("a completion loses to a graceful cancel", SQL + "finish.sql", "cancel_requested_at is null or :status = 'completed'", "cancel_requested_at is null"),
+    Mutant("due a millisecond late", SQL + "due.sql", "scheduled_at <= :now", "scheduled_at < :now"),
+    Mutant("due ignores the time", SQL + "due.sql", "scheduled_at <= :now", ":now is not null"),
+    Mutant("due in the wrong order", SQL + "due.sql", "order by scheduled_at, id", "order by id"),
+    Mutant("worst priority first", SQL + "lanes.sql", "order by priority", "order by priority desc"),
+    Mutant("a conflict of keys is ignored", "store/sqlite/jobs.py", 'if (kind, payload) != (row["type"], row["payload"])', "if kind != row[\"type\"]"),
+    Mutant("tenants share their keys", "store/sqlite/migrations/0001_jobs.sql", "on job_queue (tenant, idempotency_key)", "on job_queue (idempotency_key)"),
+    Mutant("an active key is kept", "store/sqlite/leases.py", 'elif claim.key_until == "active"', "elif claim.key_until is None and not claim.id"),
+    Mutant("a period frees the key of a live job", "store/sqlite/jobs.py", " and until <= self.stamp and status in TERMINAL", " and until <= self.stamp"),
+    Mutant("retention takes what is too young", "store/sqlite/upkeep.py", "completed_at < stamp.to_text(max(0, self.now - keep_ms[status]))", "completed_at < self.stamp"),
+    Mutant("retention takes a key that is still kept", "store/sqlite/upkeep.py", "if old and not key_kept", "if old"),
+    Mutant("an interruption spends an attempt", "model/decide.py", "give_back=1, interrupted=1", "give_back=0, interrupted=1"),
+    Mutant("a snooze spends an attempt", "model/decide.py", "scheduled_at=now + for_ms, give_back=1", "scheduled_at=now + for_ms, give_back=0"),
+    Mutant("a paused queue is claimed", SQL + "lanes.sql", "where value ->> 0 not in", "where value ->> 0 || '?' not in"),
+    Mutant("a stamp has two digits of milliseconds", "model/stamp.py", "{milli:03d}", "{milli // 10:02d}"),
+    Mutant("a stamp is local time", "model/stamp.py", "gmtime(second)", "gmtime(second + 3600)"),
+    Mutant("a renewal is a visible change", SQL + "renew.sql", "set lease_until = :until", "set version = version + 1, lease_until = :until"),
+    Mutant("a cancel crosses tenants", SQL + "cancel_waiting.sql", "(:tenant is null or tenant = :tenant)", "(:tenant is null or 1)"),
+    Mutant("the first crash waits", "model/decide.py", "0 if claim.crashed == 0 else ", ""),
+    Mutant("a suspect runs among others", SQL + "finish.sql", "held = held | :hold", "held = held | 0 * :hold"),
+]  # fmt: skip
