@@ -19,10 +19,10 @@ help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
 
 run: $(STAMP)  ## Start Holdfast with the demo application and its dashboard, until Ctrl-C
-	@echo "make run comes with the worker (see CHANGELOG.md)" >&2; exit 1
+	@$(BIN)/python -m demo run
 
 demo: $(STAMP)  ## Do the same work as run, print a summary and end
-	@echo "make demo comes with the worker (see CHANGELOG.md)" >&2; exit 1
+	@$(BIN)/python -m demo finish
 
 test: lint  ## Everything: linters, all tests, coverage gates
 	$(BIN)/coverage erase

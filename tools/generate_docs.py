@@ -1,4 +1,4 @@
-"""Write the pages that the code knows best: the lifecycle, the errors, the settings and the public names.
+"""Write the pages that the code knows best: lifecycle, errors, settings, command line and public names.
 
 python tools/generate_docs.py            write the pages
 python tools/generate_docs.py --check    write nothing; exit 1 if a page on disk is stale
@@ -49,6 +49,8 @@ def render_all() -> Iterator[tuple[str, str]]:
     if importlib.util.find_spec("holdfast.model.settings") is not None:
         settings = importlib.import_module("holdfast.model.settings")
         yield "reference/settings.md", settings_page(settings.SETTINGS)
+    if importlib.util.find_spec("holdfast.cli") is not None:
+        yield "reference/cli.md", command_line(importlib.import_module("holdfast.cli").root())
 
 
 # --- lifecycle ---------------------------------------------------------------------------------------
@@ -160,6 +162,56 @@ def settings_page(settings: Mapping[str, str]) -> str:
         *(row(f"`{name}`", meaning) for name, meaning in sorted(settings.items())),
     ]
     return "\n".join(lines) + "\n"
+
+
+def command_line(root: Any) -> str:
+    lines = [
+        "# Command line",
+        "",
+        NOTE,
+        "",
+        "`holdfast` picks its store by `--url`, else `HOLDFAST_URL`, else the nearest [settings](settings.md) file, else",
+        "`./holdfast.db`. A listing prints a table on a terminal, plain columns in a pipe, and an array with `--json`;",
+        "a job prints one object. Times are ages in tables and stamps in JSON.",
+        "",
+        "Exit codes: 0 done, 1 what was asked for failed, 2 wrong use, 130 Ctrl-C. An error is one line,",
+        '`error CODE: message`, on standard error; with `--json` it is `{"error": {"code", "message"}}` on standard',
+        "output. The codes: [errors](errors.md). `HOLDFAST_DEBUG=1` adds the trace.",
+        "",
+        'For completion in a shell: `eval "$(_HOLDFAST_COMPLETE=bash_source holdfast)"` (or `zsh_source`,',
+        "`fish_source`).",
+    ]
+    context = root.context_class(root, info_name="holdfast")
+    for path, command, its_context in leaves(root, context):
+        lines += ["", *command_part(path, command, its_context)]
+    return "\n".join(lines) + "\n"
+
+
+def leaves(group: Any, context: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Every command that does something, with the words that call it."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        inner = command.context_class(command, info_name=name, parent=context)
+        if hasattr(command, "list_commands"):
+            yield from leaves(command, inner)
+        else:
+            yield inner.command_path, command, inner
+
+
+def command_part(path: str, command: Any, context: Any) -> Iterator[str]:
+    yield f"## {path}"
+    yield from ("", inspect.cleandoc(command.help), "", "```console")
+    yield " ".join([path, *command.collect_usage_pieces(context)])
+    yield from ("```", "", "| option | meaning |", "|---|---|")
+    for option in command.get_params(context):
+        if option.param_type_name == "option":
+            yield row(
+                *(f"`{cell}`" if place == 0 else cell for place, cell in enumerate(option.get_help_record(context)))
+            )
+    yield from ("", "```console")
+    for line, purpose in command.examples:
+        yield from (f"# {purpose}", line)
+    yield "```"
 
 
 def promise(thing: Any) -> str:

@@ -13,15 +13,30 @@ NOON = datetime(2025, 1, 16, 12, tzinfo=UTC)
 NAN, INF = float("nan"), float("inf")
 
 
-@pytest.fixture(params=["handler", "known type by name", "unknown type by name", "many"])
-def enqueue(request, app, thumbnail):
-    """Every way to enqueue takes the same options."""
+@pytest.fixture
+def ways(app, thumbnail):
+    """Every way to enqueue."""
     return {
         "handler": lambda **options: thumbnail.using(**options).enqueue(path="a"),
         "known type by name": lambda **options: app.enqueue("thumbnail", {"path": "a"}, **options),
         "unknown type by name": lambda **options: app.enqueue("elsewhere", {"path": "a"}, **options),
         "many": lambda **options: app.enqueue_many([thumbnail.using(**options).call(path="a")])[0],
-    }[request.param]
+    }
+
+
+@pytest.fixture(params=["handler", "unknown type by name"])
+def enqueue(request, ways):
+    """The two paths that check options: one with a handler's own settings, one without."""
+    return ways[request.param]
+
+
+def test_every_way_to_enqueue_takes_the_same_options(app, ways):
+    for enqueue in ways.values():
+        job = app.get(enqueue(priority=2, group="g", tenant="t", delay=60).id)
+        assert (job.priority, job.group, job.tenant) == (2, "g", "t")
+        with pytest.raises(holdfast.BadInput) as caught:
+            enqueue(priority=11)
+        assert caught.value.code == "PRIORITY_OUT_OF_RANGE"
 
 
 @pytest.mark.parametrize(

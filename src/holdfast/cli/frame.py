@@ -82,7 +82,7 @@ def look(tx: Transaction, url: str) -> View:
 def frame(view: View, width: int, height: int, *, live: bool = False) -> RenderableType:
     """The view in the room there is: each section gets its share of the lines, and says what it left out."""
     wide = width >= WIDE
-    sections = (_lines(view, wide=wide), _workers(view, wide=wide), _runs(view, wide=wide), _failures(view))
+    sections = (_lines(view, wide=wide), _workers(view, wide=wide), _runs(view, wide=wide), _failures(view, wide=wide))
     room = height - _HEAD_LINES - 2 * len(sections) - int(live)
     shares = _shared([max(len(section.rows), 1) for section in sections], room)
     parts: list[RenderableType] = [_head(view, width), _summary(view)]
@@ -177,7 +177,7 @@ def _line(view: View, line: dict[str, Any], *, wide: bool) -> list[object]:
 
 
 def _workers(view: View, *, wide: bool) -> Section:
-    columns = [("WORKER", "<", 3), ("STATE", "<", 0), ("HEARD OF", ">", 0), ("RUN", ">", 0), ("DRAWS FROM", "<", 2)]
+    columns = [("WORKER", "<", 3), ("STATE", "<", 0), ("HEARD OF", ">", 0), ("RUN", ">", 0), ("DRAWS FROM", "<", 4)]
     columns += [("TYPES", "<", 3)] if wide else []
     rows: list[list[object]] = []
     for worker in sorted(view.workers, key=lambda worker: (not worker["alive"], worker["id"])):
@@ -211,19 +211,22 @@ def _runs(view: View, *, wide: bool) -> Section:
     return Section(columns, rows, "none")
 
 
-def _failures(view: View) -> Section:
-    columns = [("FAILED JOB", "<", 0), ("WHEN", ">", 0), ("TYPE", "<", 2), ("STATUS", "<", 0), ("ERROR", "<", 4)]
-    rows: list[list[object]] = [
-        [
+def _failures(view: View, *, wide: bool) -> Section:
+    columns = [("FAILED JOB", "<", 0), ("WHEN", ">", 0), ("TYPE", "<", 2)]
+    columns += [("STATUS", "<", 0)] if wide else []
+    rows: list[list[object]] = []
+    for job in view.failures:
+        style = STATUS_STYLE[job.status]
+        row: list[object] = [
             job.id,
             age(instant(job.completed_at), view.now),
-            job.type,
-            Cell(job.status.value, STATUS_STYLE[job.status]),
-            "" if job.error is None else f"{job.error.get('class', '')}: {job.error.get('message', '')}",
+            job.type if wide else Cell(job.type, style),
         ]
-        for job in view.failures
-    ]
-    return Section(columns, rows, "none")
+        row += [Cell(job.status.value, style)] if wide else []
+        rows.append(
+            [*row, "" if job.error is None else f"{job.error.get('class', '')}: {job.error.get('message', '')}"]
+        )
+    return Section([*columns, ("ERROR", "<", 4)], rows, "none")
 
 
 def bar(progress: dict[str, Any]) -> str:

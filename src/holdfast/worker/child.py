@@ -15,7 +15,7 @@ from holdfast.signals.folder import Listener
 from holdfast.worker.application import Application
 from holdfast.worker.places import MOST_READY, Places
 from holdfast.worker.runner import Run, call_function, run_coroutine
-from holdfast.worker.slots import READY, SlotMap
+from holdfast.worker.slots import READY, RUNNING, SlotMap
 from holdfast.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ def run_solo(app: Application, config: dict[str, Any]) -> None:
     timeout_ms = claim.timeout_ms or definition.policy.timeout_ms
     from time import monotonic  # noqa: PLC0415
 
-    slots.take(claim.id, claim.token, int(monotonic() * 1000), timeout_ms or 0)
+    slot = slots.take(claim.id, claim.token, int(monotonic() * 1000), timeout_ms or 0)
+    slots.enter(slot, RUNNING)
     slots.say(READY)
     run = Run(claim, definition, app.desk, timeout_ms=timeout_ms)
     signal.signal(signal.SIGTERM, lambda *_: run.ask_to_stop())

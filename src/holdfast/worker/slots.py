@@ -6,7 +6,8 @@ that both map; a slot is valid when its sequence is even and the same before and
 while it writes).
 
     header  64 bytes: state
-    slot    64 bytes: sequence u32, order u32, token u64, since u64 (ms, monotonic), limit u64 (ms, 0 = none), id 26
+    slot    64 bytes: sequence u32, order u32, token u64, since u64 (ms, monotonic), limit u64 (ms, 0 = none), id 26,
+            phase u8
 
 An order names the sequence it was meant for, so one that comes late never hits the next run in the same slot.
 """
@@ -19,14 +20,15 @@ from struct import Struct
 from typing import NamedTuple
 
 _HEADER = 64
-_SLOT = Struct("<IIQQQ26s6x")
+_SLOT = Struct("<IIQQQ26sB5x")
 _SEQUENCE = Struct("<I")
 _WORDS = Struct("<II")
-_BODY = Struct("<QQQ26s")
-_BODY_AT, _ORDER_AT = 8, 4
+_BODY = Struct("<QQQ26sB")
+_BODY_AT, _ORDER_AT, _PHASE_AT = 8, 4, 58
 _MASK = 0x3FFFFFFF
 
 STARTING, READY, WORN = 0, 1, 2  # the child's own word on its state; worn: replace me
+TAKEN, RUNNING, RETURNED = 0, 1, 2  # a run has a place; its handler was entered; it has returned, not durably yet
 GO_ON, STOP, ASK = 0, 1, 2  # the supervisor's word on a run; stop: the lease is lost; ask: a cancel was asked for
 
 
@@ -39,6 +41,7 @@ class Started(NamedTuple):
     token: int
     since: int
     limit: int
+    phase: int
 
 
 class SlotMap:
@@ -69,9 +72,13 @@ class SlotMap:
         memory = self._memory
         (sequence,) = _SEQUENCE.unpack_from(memory, at)
         _SEQUENCE.pack_into(memory, at, (sequence + 1) | 1)
-        _BODY.pack_into(memory, at + _BODY_AT, token, since, limit, job_id.encode())
+        _BODY.pack_into(memory, at + _BODY_AT, token, since, limit, job_id.encode(), TAKEN)
         _SEQUENCE.pack_into(memory, at, ((sequence + 1) | 1) + 1 & 0xFFFFFFFF)
         return slot
+
+    def enter(self, slot: int, phase: int) -> None:
+        """Show that the handler is entered, or has returned."""
+        self._memory[_HEADER + slot * _SLOT.size + _PHASE_AT] = phase
 
     def give(self, slot: int) -> None:
         """The run's ending is durable: show it no more."""
@@ -102,9 +109,9 @@ class SlotMap:
             at = _HEADER + slot * _SLOT.size
             if memory[at + _BODY_AT + 24] == 0:
                 continue
-            sequence, _, token, since, limit, job_id = _SLOT.unpack_from(memory, at)
+            sequence, _, token, since, limit, job_id, phase = _SLOT.unpack_from(memory, at)
             if sequence % 2 == 0 and _SEQUENCE.unpack_from(memory, at)[0] == sequence and job_id[0]:
-                found.append(Started(slot, sequence, job_id.decode(), token, since, limit))
+                found.append(Started(slot, sequence, job_id.decode(), token, since, limit, phase))
         return found
 
     def command(self, run: Started, order: int) -> None:

@@ -389,7 +389,8 @@ class _Verdicts:
 
     def __init__(self, child: Child, status: int, peak_kib: int) -> None:
         self._child = child
-        self._begun = {(run.id, run.token) for run in child.slots.started()}
+        self._phases = {(run.id, run.token): run.phase for run in child.slots.started()}
+        self._entered = sum(phase == slot_words.RUNNING for phase in self._phases.values())
         how = describe_exit(status)
         self._failure = Failure(
             "WorkerDied",
@@ -399,13 +400,14 @@ class _Verdicts:
 
     def of(self, claim: Claim) -> Outcome:
         key = (claim.id, claim.token)
-        if key not in self._begun and not self._child.solo:
+        phase = slot_words.RUNNING if self._child.solo else self._phases.get(key, slot_words.TAKEN)
+        if phase == slot_words.TAKEN:
             return Unstarted()
         if key in self._child.overdue:
             return Raised(Failure("TimeoutError", "ran past its time-out and its process was killed", "TIMEOUT"))
-        if self._child.killed_for is not None or self._child.leaving_since is not None:
-            return Stopped()
-        if self._child.solo or len(self._begun) == 1:
+        if phase == slot_words.RETURNED or self._child.killed_for is not None or self._child.leaving_since is not None:
+            return Stopped()  # it did no harm
+        if self._child.solo or self._entered == 1:
             return Crashed(self._failure, alone=True)
         return Suspected(self._failure)
 

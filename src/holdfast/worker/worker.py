@@ -164,6 +164,7 @@ class Worker:
         run.task = asyncio.get_running_loop().create_task(self._run(run, work), context=contextvars.Context())
 
     async def _run(self, run: Run, work: Coroutine[None, None, Outcome]) -> None:
+        self._slots.enter(run.slot, slot_words.RUNNING)
         try:
             outcome: Outcome | None = await work
         except asyncio.CancelledError:
@@ -174,6 +175,7 @@ class Worker:
 
     def _end(self, run: Run, outcome: Outcome | None) -> None:
         self._runs.discard(run)
+        self._slots.enter(run.slot, slot_words.RETURNED)
         run.pool.ended(monotonic() - run.since)
         if run.lost:
             self._slots.give(run.slot)

@@ -1,0 +1,1 @@
+"""A small application that shows what the engine does."""

@@ -1,0 +1,159 @@
+"""`python -m demo run` works until Ctrl-C; `python -m demo finish` does the same work, prints a summary and ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from demo.app import (
+    ROOT,
+    app,
+    common_words,
+    endless,
+    fingerprint,
+    impossible,
+    needless,
+    poison,
+    tick,
+    unreliable,
+    walk,
+)  # fmt: skip
+from holdfast import Handle, HoldfastError
+
+PORT = os.environ.get("HOLDFAST_DEMO_PORT", "8321")
+EXPECTED = {
+    "fingerprint": "completed",
+    "common_words": "completed",
+    "walk": "completed",
+    "unreliable": "completed",
+    "impossible": "failed",
+    "endless": "dead_letter",
+    "poison": "dead_letter",
+    "needless": "cancelled",
+    "tick": "completed",
+}
+PATIENCE = 120.0
+
+console = Console()
+
+
+def main(mode: str) -> int:
+    """Start the worker and the page, feed jobs, watch them."""
+    command = [
+        sys.executable,
+        "-m",
+        "holdfast.cli",
+        "up",
+        "demo.app:app",
+        "--url",
+        app.url,
+        "--port",
+        PORT,
+        "--log-level",
+        "ERROR",
+    ]
+    # In a group of its own, so that one Ctrl-C reaches us alone and we stop it in good order.
+    holdfast_up = subprocess.Popen(command, process_group=0)  # noqa: S603  # our own interpreter and module
+    try:
+        console.print(f"\n[bold]Overview:[/bold] http://127.0.0.1:{PORT}/\n")
+        handles = feed()
+        done = watch(handles)
+        summary(handles)
+        if mode == "run":
+            console.print("\nThe demo goes on: a few jobs every second. Ctrl-C ends it.")
+            trickle()
+    except KeyboardInterrupt:
+        done = True
+    finally:
+        holdfast_up.send_signal(signal.SIGTERM)
+        holdfast_up.wait(40)
+    return 0 if done else 1
+
+
+def feed() -> dict[str, list[Handle]]:
+    """Enqueue jobs of every kind."""
+    pages = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))[:24]
+    handles = {
+        "fingerprint": [fingerprint.enqueue(path=page) for page in pages],
+        "common_words": [common_words.enqueue(path=page) for page in pages[:6]],
+        "walk": [walk.enqueue(steps=steps) for steps in (10, 20, 30)],
+        "unreliable": [unreliable.enqueue(succeed_at=attempt) for attempt in (1, 2, 3, 4)],
+        "impossible": [impossible.enqueue()],
+        "endless": [endless.enqueue()],
+        "poison": [poison.enqueue()],
+        "needless": [needless.enqueue(hours=2) for _ in range(3)],
+        "tick": app.enqueue_many(tick.call(number=number) for number in range(2_000)),
+    }
+    time.sleep(1)  # let one of them begin, so that both a waiting and a running job are cancelled
+    for handle in handles["needless"]:
+        handle.cancel()
+    return handles
+
+
+def watch(handles: dict[str, list[Handle]]) -> bool:
+    """Show progress until all have ended; False when they do not in time."""
+    columns = (TextColumn("{task.description:>14}"), BarColumn(40), MofNCompleteColumn(), TimeElapsedColumn())
+    progress = Progress(*columns, console=console)
+    bars = {kind: progress.add_task(kind, total=len(some)) for kind, some in handles.items()}
+    waiting = {kind: {handle.id for handle in some} for kind, some in handles.items()}
+    give_up = time.monotonic() + PATIENCE
+    with Live(progress, console=console, refresh_per_second=8):
+        while any(waiting.values()) and time.monotonic() < give_up:
+            for kind, ids in waiting.items():
+                found = app.desk.read(lambda tx, ids=ids: tx.versions(sorted(ids))) if ids else {}
+                ids -= {job_id for job_id, (_, status) in found.items() if status == EXPECTED[kind]}
+                progress.update(bars[kind], completed=len(handles[kind]) - len(ids))
+            time.sleep(0.1)
+    return not any(waiting.values())
+
+
+def summary(handles: dict[str, list[Handle]]) -> None:
+    """What became of them."""
+    table = Table(
+        "TYPE", "JOBS", "ENDED", "RUNS", "FAILED", "CRASHED", title="What became of them", title_justify="left"
+    )
+    for kind, some in handles.items():
+        jobs = [handle.job() for handle in some[:50]]
+        ended = Counter(job.status.value for job in jobs)
+        table.add_row(
+            kind,
+            str(len(some)),
+            ", ".join(sorted(ended)),
+            str(max(job.attempts for job in jobs)),
+            str(max(job.failed for job in jobs)),
+            str(max(job.crashed for job in jobs)),
+        )
+    console.print()
+    console.print(table)
+    story = handles["poison"][0]
+    console.print(f"\n[bold]holdfast job explain {story.id}[/bold]\n  {app.explain(story.id)['reasons'][0]['text']}")
+
+
+def trickle() -> None:
+    """A few jobs every second, for ever."""
+    number = 0
+    while True:
+        number += 1
+        try:
+            tick.enqueue(number=number)
+            unreliable.enqueue(succeed_at=1 + number % 3)
+            if number % 5 == 0:
+                walk.enqueue(steps=20)
+        except HoldfastError as error:
+            console.print(f"[red]{error}")
+        time.sleep(0.5)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] not in (["run"], ["finish"]):
+        sys.exit("usage: python -m demo run|finish")
+    sys.exit(main(sys.argv[1]))
