@@ -170,9 +170,9 @@ def command_line(root: Any) -> str:
         "",
         NOTE,
         "",
-        "`holdfast` picks its store by `--url`, else `HOLDFAST_URL`, else the nearest [settings](settings.md) file, else",
-        "`./holdfast.db`. A listing prints a table on a terminal, plain columns in a pipe, and an array with `--json`;",
-        "a job prints one object. Times are ages in tables and stamps in JSON.",
+        "`holdfast` picks its store by `--url`, else `HOLDFAST_URL`, else the nearest [settings](settings.md) file,",
+        "else `./holdfast.db`. A listing prints a table on a terminal, plain columns in a pipe, and an array with",
+        "`--json`; a job prints one object. Times are ages in tables and stamps in JSON.",
         "",
         "Exit codes: 0 done, 1 what was asked for failed, 2 wrong use, 130 Ctrl-C. An error is one line,",
         '`error CODE: message`, on standard error; with `--json` it is `{"error": {"code", "message"}}` on standard',
@@ -181,7 +181,7 @@ def command_line(root: Any) -> str:
         'For completion in a shell: `eval "$(_HOLDFAST_COMPLETE=bash_source holdfast)"` (or `zsh_source`,',
         "`fish_source`).",
     ]
-    context = root.context_class(root, info_name="holdfast")
+    context = root.context_class(root, info_name="holdfast", **root.context_settings)
     for path, command, its_context in leaves(root, context):
         lines += ["", *command_part(path, command, its_context)]
     return "\n".join(lines) + "\n"
@@ -205,9 +205,8 @@ def command_part(path: str, command: Any, context: Any) -> Iterator[str]:
     yield from ("```", "", "| option | meaning |", "|---|---|")
     for option in command.get_params(context):
         if option.param_type_name == "option":
-            yield row(
-                *(f"`{cell}`" if place == 0 else cell for place, cell in enumerate(option.get_help_record(context)))
-            )
+            names, meaning = option.get_help_record(context)
+            yield row(f"`{names}`", " ".join(meaning.split()))
     yield from ("", "```console")
     for line, purpose in command.examples:
         yield from (f"# {purpose}", line)

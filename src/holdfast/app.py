@@ -95,6 +95,18 @@ class App:
             return register(self, function, {})
         return lambda function: register(self, function, settings)
 
+    def sweeper(self, function: Any = None, /, *, every: float = 600, queue: str = "default") -> Any:
+        """Register a function that finds rows which should have a job and have none, and answers the calls to enqueue.
+
+        `@app.sweeper(every=600)` runs it every ten minutes, once in the whole cluster. Judge rows by their last
+        activity, not by their creation: a healthy backlog is old, too.
+        """
+        from holdfast.handler import register_sweeper  # noqa: PLC0415
+
+        if function is not None:
+            return register_sweeper(self, function, every, queue)
+        return lambda function: register_sweeper(self, function, every, queue)
+
     @property
     def registry(self) -> Registry:
         """The handlers this process knows."""

@@ -34,6 +34,7 @@ _SETTINGS = frozenset({
     "isolation", "key_window",
 })  # fmt: skip
 _SHORTEST_LEASE_MS = 100
+_SHORTEST_SWEEP_MS = 1_000
 
 
 class Handler(Generic[P, R]):
@@ -119,6 +120,24 @@ def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]
     handler: Handler[Any, Any] = Handler(app, definition, options)
     app.registry.add(definition, handler)
     return handler
+
+
+def register_sweeper(app: App, function: Callable[[], Any], every: float, queue: str) -> Callable[[], Any]:
+    """Make a function a sweeper of the application: a job that enqueues what the function answers."""
+
+    async def sweep() -> int:
+        found = function()
+        if inspect.isawaitable(found):
+            found = await found
+        calls = list(found or ())
+        await app.aenqueue_many(calls)
+        return len(calls)
+
+    handler = register(app, sweep, {"type": f"sweep:{function.__name__}", "queue": queue, "max_attempts": 1})
+    handler.definition.sweep_ms = check_timeout(every)
+    if handler.definition.sweep_ms < _SHORTEST_SWEEP_MS:
+        raise BadInput("BAD_OPTION", "a sweep more often than once a second would only burden the store")
+    return function
 
 
 def _policy(settings: Mapping[str, Any]) -> Policy:

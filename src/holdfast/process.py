@@ -13,6 +13,7 @@ from holdfast.signals.folder import make_folder
 from holdfast.upkeep.alerts import Alerts
 from holdfast.upkeep.loop import Task, Upkeep
 from holdfast.upkeep.retention import Heartbeat, Retention
+from holdfast.upkeep.sweeper import Sweeper
 from holdfast.upkeep.watchdog import Undertaker, Watchdog
 from holdfast.wiring import open_store
 from holdfast.worker.supervisor import Options, Supervisor
@@ -59,6 +60,7 @@ def _upkeep(supervisor: Supervisor) -> Upkeep:
         Watchdog(desk, policies, app.shortest_lease()),
         Heartbeat(desk, lambda: _describe(supervisor)),
         Retention(desk),
+        Sweeper(desk, app.sweeps()),
         Alerts(desk),
     ]
     return Upkeep(desk, supervisor.owner, tasks)

@@ -27,6 +27,7 @@ class Definition:
     policy: Policy = field(default_factory=Policy)
     version: int = 1
     isolation: str | None = None
+    sweep_ms: int | None = None  # of a sweeper: how often it runs
 
     @cached_property
     def signature(self) -> Signature:

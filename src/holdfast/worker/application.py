@@ -73,6 +73,7 @@ def describe(app: Application) -> dict[str, Any]:
                 "queue": definition.queue,
                 "version": definition.version,
                 "isolation": definition.isolation,
+                "sweep_ms": definition.sweep_ms,
                 "lease_ms": definition.policy.lease_ms,
                 "timeout_ms": definition.policy.timeout_ms,
                 "max_crashes": definition.policy.max_crashes,
@@ -116,6 +117,10 @@ class Described:
             )
             for one in self.types
         }
+
+    def sweeps(self) -> list[tuple[str, str, int]]:
+        """Type, queue and interval of each sweeper."""
+        return [(one["type"], one["queue"], one["sweep_ms"]) for one in self.types if one["sweep_ms"]]
 
     def shortest_lease(self) -> int:
         """In milliseconds."""

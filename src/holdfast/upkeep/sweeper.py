@@ -1,0 +1,45 @@
+"""Re-enqueues domain rows whose job was lost.
+
+An application registers a function that finds rows which should have a job and have none (`@app.sweeper`). It runs as a
+job, because only workers have the application imported; this task sees to it that one such job exists per tick in the
+whole cluster, by its idempotency key.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.engine.jobs import enqueue
+from holdfast.model.request import NewJob
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.engine.desk import Desk
+    from holdfast.store.port import Transaction
+
+
+class Sweeper:
+    """Enqueues the sweeps that are due: pairs of (type, queue, every so many milliseconds)."""
+
+    name = "sweeper"
+    leader_only = True
+
+    def __init__(self, desk: Desk, sweeps: Sequence[tuple[str, str, int]]) -> None:
+        self._desk = desk
+        self._sweeps = sweeps
+        self.interval = min((every / 2000 for *_, every in sweeps), default=3_600.0)
+
+    def run_once(self) -> dict[str, int]:
+        """One job for each sweep and tick; answers how many were new."""
+        if not self._sweeps:
+            return {}
+        return {"enqueued": self._desk.write(_enqueue_sweeps, self._sweeps)}
+
+
+def _enqueue_sweeps(tx: Transaction, sweeps: Sequence[tuple[str, str, int]]) -> int:
+    jobs = [
+        NewJob(kind, "{}", queue=queue, max_attempts=1, key=f"{kind}/{tx.now // every}", key_window=2 * every / 1000)
+        for kind, queue, every in sweeps
+    ]
+    return sum(created for _, created in enqueue(tx, jobs))
