@@ -1,5 +1,8 @@
 """Enqueue through the public API: by handler, by name, one and many."""
 
+# A lambda here stands for a verb or handler and takes what it is given.
+# ruff: noqa: ARG005
+
 from __future__ import annotations
 
 import threading
@@ -90,7 +93,9 @@ async def test_many_may_be_none(app):
 
 def test_many_may_be_of_several_handlers_with_options_of_their_own(app, thumbnail):
     other = app.job(type="other", queue="q")(lambda: None)
-    handles = app.enqueue_many([thumbnail.using(priority=1).call("a"), other.call(), thumbnail.using(delay=60).call("b")])
+    handles = app.enqueue_many(
+        [thumbnail.using(priority=1).call("a"), other.call(), thumbnail.using(delay=60).call("b")]
+    )
     found = [app.get(handle.id) for handle in handles]
     assert [(job.type, job.queue, job.priority) for job in found] == [
         ("thumbnail", "default", 1), ("other", "q", 5), ("thumbnail", "default", 5),
@@ -146,7 +151,9 @@ async def test_a_repeated_key_answers_coroutines_too(app, thumbnail):
     assert (first.created, again.created, again.id) == (True, False, first.id)
 
 
-@pytest.mark.parametrize("call", [lambda t: t.enqueue(path="b"), lambda t: t._app.enqueue("other", {"path": "a"}, key="k")])
+@pytest.mark.parametrize(
+    "call", [lambda t: t.enqueue(path="b"), lambda t: t._app.enqueue("other", {"path": "a"}, key="k")]
+)
 def test_a_key_taken_by_another_request_is_a_conflict(app, thumbnail, call):
     keyed = thumbnail.using(key="k")
     keyed.enqueue(path="a")

@@ -158,7 +158,7 @@ def test_using_leaves_the_handler_as_it_was(app, thumbnail):
 def test_a_wrong_payload_stores_nothing(app, thumbnail):
     for call in (
         lambda: thumbnail.enqueue(path=1),
-        lambda: thumbnail.enqueue(),
+        lambda: thumbnail.enqueue(),  # noqa: PLW0108  # a lambda is a plain function; a method of a list is not
         lambda: thumbnail.enqueue(path="a", wdith=3),
         lambda: app.enqueue("thumbnail", {"path": 1}),
     ):
@@ -174,7 +174,7 @@ def test_a_handler_tells_its_type(thumbnail):
 
 def test_a_parameter_may_have_any_name(app):
     @app.job
-    def report(self: str, type: str, payload: int, args: int = 0, kwargs: int = 0, options: int = 0): ...
+    def report(self: str, type: str, payload: int, args: int = 0, kwargs: int = 0, options: int = 0): ...  # noqa: PLR0917  # the sample needs them
 
-    handle = report.enqueue(**{"self": "me", "type": "t", "payload": 1, "args": 2, "kwargs": 3, "options": 4})
+    handle = report.enqueue(self="me", type="t", payload=1, args=2, kwargs=3, options=4)
     assert app.get(handle.id).payload == {"self": "me", "type": "t", "payload": 1, "args": 2, "kwargs": 3, "options": 4}

@@ -88,7 +88,7 @@ async def test_awaiting_a_result_too_long_is_the_same_error(app, thumbnail):
 
 async def test_a_blocking_wait_inside_an_event_loop_is_refused(app, thumbnail):
     handle = await thumbnail.aenqueue(path="a")
-    with pytest.raises(holdfast.HoldfastError, match="await handle.aresult") as caught:
+    with pytest.raises(holdfast.HoldfastError, match=r"await handle.aresult") as caught:
         handle.result(timeout=0)
     assert caught.value.code == "USE_AWAIT"
 
@@ -155,7 +155,7 @@ def test_an_application_answers_about_its_jobs(app, thumbnail):
 
 
 def test_an_unknown_filter_is_refused_with_those_there_are(app):
-    with pytest.raises(holdfast.BadInput, match="unknown option colour; .*status"):
+    with pytest.raises(holdfast.BadInput, match=r"unknown option colour; .*status"):
         app.jobs(colour="red")
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import site
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -16,8 +19,19 @@ HEAVY = {"asyncio", "pydantic", "pytest", "sqlite3", "apsw", "threading", "datac
 
 
 def loaded_after(code, folder):
-    program = f"import sys; before = set(sys.modules); {code}; import json; print(json.dumps([*(set(sys.modules) - before)]))"
-    run = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, check=True, text=True)
+    program = (
+        f"import sys; before = set(sys.modules); {code}; import json; print(json.dumps([*(set(sys.modules) - before)]))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(holdfast.__file__).parents[1])}
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path += {site.getsitepackages()!r}; {program}"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
     return set(json.loads(run.stdout))
 
 
@@ -64,5 +78,8 @@ def test_every_error_can_be_sent_to_another_process(error):
 def test_the_tree_of_errors_lets_callers_catch_by_kind():
     assert issubclass(holdfast.KeyConflict, holdfast.Conflict)
     assert issubclass(holdfast.PayloadError, holdfast.BadInput)
-    assert all(issubclass(kind, errors.ResultError) for kind in (holdfast.JobFailed, holdfast.JobCancelled, holdfast.ResultTimeout))
+    assert all(
+        issubclass(kind, errors.ResultError)
+        for kind in (holdfast.JobFailed, holdfast.JobCancelled, holdfast.ResultTimeout)
+    )
     assert not issubclass(holdfast.Permanent, holdfast.HoldfastError)

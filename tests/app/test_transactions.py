@@ -1,5 +1,8 @@
 """Enqueue inside a transaction: Holdfast's own, or one on the caller's connection."""
 
+# A transaction that is left by an error is one block.
+# ruff: noqa: PT012
+
 from __future__ import annotations
 
 import sqlite3

@@ -45,7 +45,7 @@ async def asynchronous() -> None:
     assert_type(await thumbnail("a.png"), dict[str, int])
     assert_type(await thumbnail.aenqueue(path="a.png"), holdfast.Handle)
     result: Any = await handle.aresult(timeout=10)
-    print(result)
+    print(result)  # noqa: T201  # a sample
 
 
 def wrong() -> None:

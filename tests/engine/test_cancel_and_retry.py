@@ -9,7 +9,18 @@ from holdfast.model.errors import BadInput, Conflict, NotFound
 from holdfast.model.outcome import Abandoned
 from holdfast.model.status import Status
 from tests.engine.given import (
-    DONE, RAISED, REFUSED, SECOND, claim, dead, ended, enqueue, finish, get, parked, running,
+    DONE,
+    RAISED,
+    REFUSED,
+    SECOND,
+    claim,
+    dead,
+    ended,
+    enqueue,
+    finish,
+    get,
+    parked,
+    running,
 )  # fmt: skip
 
 IN_STATUS = {

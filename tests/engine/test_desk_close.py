@@ -1,5 +1,8 @@
 """Closing the desk: what was accepted is finished, what comes later is refused."""
 
+# A lambda here stands for a verb or handler and takes what it is given.
+# ruff: noqa: ARG005
+
 from __future__ import annotations
 
 import asyncio
@@ -17,7 +20,11 @@ def test_a_closed_desk_says_so(tmp_path):
     desk = open_desk(tmp_path)
     job_id = enqueue(desk)
     desk.close()
-    for call in (lambda: enqueue(desk), lambda: desk.read(jobs.get, job_id), contextmanager(desk.transaction)().__enter__):
+    for call in (
+        lambda: enqueue(desk),
+        lambda: desk.read(jobs.get, job_id),
+        contextmanager(desk.transaction)().__enter__,
+    ):
         with pytest.raises(StoreError, match="make a new App") as caught:
             call()
         assert caught.value.code == "STORE_CLOSED"

@@ -1,5 +1,8 @@
 """Threads at the desk: they share commits, and each gets its own answer."""
 
+# A lambda here stands for a verb or handler and takes what it is given.
+# ruff: noqa: ARG005
+
 from __future__ import annotations
 
 import threading
@@ -131,7 +134,9 @@ def test_an_answer_is_given_only_once_it_is_durable(desk, other):
 
 def test_two_processes_never_claim_the_same_job(desk, other):
     ids = {enqueue(desk) for _ in range(40)}
-    taken = in_threads(*(partial(claim, one, limit=10, owner=f"{one!r}{turn}") for one in (desk, other) for turn in (1, 2)))
+    taken = in_threads(
+        *(partial(claim, one, limit=10, owner=f"{one!r}{turn}") for one in (desk, other) for turn in (1, 2))
+    )
     claimed = [run.id for runs in taken for run in runs]
     assert sorted(claimed) == sorted(ids)
 

@@ -11,7 +11,16 @@ from holdfast.engine.explain import ALIVE_MS, explain
 from holdfast.model.errors import NotFound
 from holdfast.model.outcome import Abandoned
 from tests.engine.given import (
-    MINUTE, RAISED, REFUSED, claim, dead, ended, enqueue, finish, parked, running,
+    MINUTE,
+    RAISED,
+    REFUSED,
+    claim,
+    dead,
+    ended,
+    enqueue,
+    finish,
+    parked,
+    running,
 )  # fmt: skip
 
 

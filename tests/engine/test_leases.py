@@ -10,7 +10,20 @@ from holdfast.model.lease import Lane
 from holdfast.model.policy import Policy
 from holdfast.store.port import Order
 from tests.engine.given import (
-    DAY, DONE, HOUR, MAIL, MINUTE, RAISED, REFUSED, SECOND, claim, count, enqueue, finish, get, running,
+    DAY,
+    DONE,
+    HOUR,
+    MAIL,
+    MINUTE,
+    RAISED,
+    REFUSED,
+    SECOND,
+    claim,
+    count,
+    enqueue,
+    finish,
+    get,
+    running,
 )  # fmt: skip
 
 IMAGES = Lane("images", "image")

@@ -1,5 +1,8 @@
 """Upkeep: runs nobody holds any more are ended by the rule of any crash, and old jobs are deleted."""
 
+# A lambda here stands for a verb or handler and takes what it is given.
+# ruff: noqa: ARG005
+
 from __future__ import annotations
 
 import pytest
@@ -12,7 +15,22 @@ from holdfast.model.lease import Lane
 from holdfast.model.outcome import Abandoned, Crashed, Stopped, Unstarted
 from holdfast.model.policy import Policy
 from tests.engine.given import (
-    DAY, DONE, HOUR, MINUTE, RAISED, REFUSED, SECOND, claim, count, dead, ended, enqueue, finish, get, parked, running,
+    DAY,
+    DONE,
+    HOUR,
+    MINUTE,
+    RAISED,
+    REFUSED,
+    SECOND,
+    claim,
+    count,
+    dead,
+    ended,
+    enqueue,
+    finish,
+    get,
+    parked,
+    running,
 )  # fmt: skip
 
 DIED = Crashed(Failure("WorkerDied", "killed by signal 9", "WORKER_DIED"))
@@ -131,7 +149,9 @@ def test_an_owner_without_runs_leaves_nothing_to_end(desk):
 
 def test_the_rules_of_the_type_bound_the_crashes_of_a_dead_owner(desk):
     run = running(desk, owner="dead")
-    assert desk.write(repairs.end_runs_of, "dead", lambda run: DIED, {"mail": Policy(max_crashes=1)}) == {"dead_letter": 1}
+    assert desk.write(repairs.end_runs_of, "dead", lambda run: DIED, {"mail": Policy(max_crashes=1)}) == {
+        "dead_letter": 1
+    }
     assert get(desk, run.id).status == "dead_letter"
 
 

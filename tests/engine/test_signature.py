@@ -63,7 +63,7 @@ NOON = datetime(2025, 1, 16, 12, 30, 15, 123456, tzinfo=UTC)
         (str, "text"),
         (str, ""),
         (str, "a\x00b"),
-        (str, "tab\t, quote \", back\\slash, \N{PILE OF POO}, \N{LATIN SMALL LETTER U WITH DIAERESIS}"),
+        (str, 'tab\t, quote ", back\\slash, \N{PILE OF POO}, \N{LATIN SMALL LETTER U WITH DIAERESIS}'),
         (int, 7),
         (int, -(2**63) - 1),
         (int, 10**400),

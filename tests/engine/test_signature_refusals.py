@@ -14,7 +14,7 @@ from holdfast.engine.signature import Signature
 from holdfast.model.errors import BadInput, PayloadError
 from holdfast.worker.context import JobContext
 
-SECRET = "hunter2"
+SECRET = "hunter2"  # noqa: S105  # a sample value
 
 
 class Measure(BaseModel):
@@ -78,7 +78,7 @@ def test_a_field_deep_inside_is_named_by_its_path():
 
 
 def test_at_most_five_faults_are_told():
-    def handler(a: int, b: int, c: int, d: int, e: int, f: int, g: int): ...
+    def handler(a: int, b: int, c: int, d: int, e: int, f: int, g: int): ...  # noqa: PLR0917  # the sample needs them
 
     _, message = refusal(handler)
     assert message.count("Field required") == 5
@@ -152,7 +152,10 @@ def test_a_stored_payload_is_checked_again_before_the_run():
 
 
 def test_too_many_positional_arguments_are_refused_with_the_names_there_are():
-    assert refusal(thumbnail, "a", 1, 1.0, None, "more") == ("PAYLOAD_INVALID", "thumbnail takes path, width, ratio, extra")
+    assert refusal(thumbnail, "a", 1, 1.0, None, "more") == (
+        "PAYLOAD_INVALID",
+        "thumbnail takes path, width, ratio, extra",
+    )
 
 
 def test_an_argument_given_twice_is_refused():

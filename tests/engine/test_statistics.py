@@ -6,7 +6,18 @@ import pytest
 
 from holdfast.engine.figures import statistics
 from tests.engine.given import (
-    DONE, HOUR, MINUTE, REFUSED, SECOND, claim, dead, ended, enqueue, finish, parked, running,
+    DONE,
+    HOUR,
+    MINUTE,
+    REFUSED,
+    SECOND,
+    claim,
+    dead,
+    ended,
+    enqueue,
+    finish,
+    parked,
+    running,
 )  # fmt: skip
 
 

@@ -10,10 +10,8 @@ from time import monotonic
 import pytest
 
 from holdfast.engine import jobs, leases
-from holdfast.engine.watch import LONGEST_PAUSE, Watch
-from tests.engine.given import DONE, LONG, enqueue, ended, finish, get, in_threads, open_desk, running
-
-SOON = LONGEST_PAUSE / 2  # sooner than a look by itself after a long wait
+from holdfast.engine.watch import Watch
+from tests.engine.given import DONE, LONG, ended, enqueue, finish, get, in_threads, open_desk, running
 
 
 @pytest.fixture
@@ -58,7 +56,14 @@ def test_a_change_up_to_the_known_version_wakes_nobody(desk, watch):
     assert watch.wait(job_id, 2, 0.05) is False
 
 
-def test_no_wake_up_is_lost_in_a_race(desk, watch):
+@pytest.fixture
+def never_looks_by_itself(monkeypatch):
+    """Only being told wakes the watching thread: one lost wake-up, and the test waits for ever."""
+    monkeypatch.setattr("holdfast.engine.watch.SHORTEST_PAUSE", 2 * LONG)
+    monkeypatch.setattr("holdfast.engine.watch.LONGEST_PAUSE", 2 * LONG)
+
+
+def test_no_wake_up_is_lost_in_a_race(never_looks_by_itself, desk, watch):
     """The change lands before, during and after the subscription, two hundred times."""
     ids = [enqueue(desk) for _ in range(200)]
     turns = threading.Barrier(2)
@@ -76,13 +81,11 @@ def test_no_wake_up_is_lost_in_a_race(desk, watch):
                 pass
             cancel(desk, job_id)
 
-    begun = monotonic()
     in_threads(waiter, changer)
     assert woken == [True] * 200
-    assert monotonic() - begun < 200 * SOON, "changes were found by looking, not by being told"
 
 
-async def test_no_wake_up_is_lost_in_a_race_of_coroutines(desk, watch):
+async def test_no_wake_up_is_lost_in_a_race_of_coroutines(never_looks_by_itself, desk, watch):
     ids = [enqueue(desk) for _ in range(200)]
 
     async def wait_and_change(job_id):
@@ -94,7 +97,7 @@ async def test_no_wake_up_is_lost_in_a_race_of_coroutines(desk, watch):
         assert await asyncio.gather(*map(wait_and_change, ids[batch : batch + 20])) == [True] * 20
 
 
-def test_many_waiters_are_looked_after_by_one_query_each_time(desk, watch):
+def test_many_waiters_are_looked_after_by_one_query_each_time(never_looks_by_itself, desk, watch):
     ids = [enqueue(desk) for _ in range(100)]
     looks, read = [], desk.store.read
 
@@ -113,8 +116,7 @@ def test_many_waiters_are_looked_after_by_one_query_each_time(desk, watch):
 
     *woken, before = in_threads(*works, change)
     assert woken == [True] * 100
-    assert len(looks) - before <= 5
-    assert len(looks) < 100
+    assert len(looks) - before <= 3
 
 
 def test_waiters_of_one_job_are_all_woken(desk, watch):
@@ -235,7 +237,7 @@ def test_the_watching_thread_is_started_again_when_it_is_gone(desk, watch):
     assert watch.wait(job_id, 1, LONG) is True
 
 
-def test_a_signal_from_elsewhere_makes_it_look_at_once(desk, other, watch):
+def test_a_signal_from_elsewhere_makes_it_look_at_once(never_looks_by_itself, desk, other, watch):
     job_id = enqueue(desk)
 
     def change():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 import socket
 import threading
 from collections.abc import Iterator
@@ -17,12 +16,10 @@ from typing import Any, NamedTuple
 from holdfast.app import App
 from holdfast.engine import leases
 from holdfast.http import server_for
-from holdfast.model.decide import decide
 from holdfast.model.failure import Failure
 from holdfast.model.lease import Claim, Lane
 from holdfast.model.outcome import Outcome, Raised, Returned
-from holdfast.model.policy import DEFAULT_POLICY
-from holdfast.store.port import Ending, Order
+from holdfast.store.port import Order
 
 
 class Reply(NamedTuple):
@@ -88,13 +85,12 @@ class Site:
 
     # -- what workers do
 
-    def claim(self, *kinds: str, queue: str = "default") -> list[Claim]:
-        order = Order("host:1:test", [Lane(queue, kind, 1) for kind in kinds], 10, 60_000)
+    def claim(self, kind: str, queue: str = "default") -> list[Claim]:
+        order = Order("host:1:test", [Lane(queue, kind, 1)], 1, 60_000)
         return self.app.desk.write(leases.claim, order)
 
     def finish(self, claim: Claim, outcome: Outcome) -> None:
-        move = decide(claim, outcome, DEFAULT_POLICY, now=_now(self.app), spread=random.random())
-        assert self.app.desk.write(leases.finish, [Ending(claim, move)]) == [True]
+        assert self.app.desk.write(leases.finish, [(claim, outcome)]) == [True]
 
     def complete(self, kind: str, result: Any = None) -> str:
         (claim,) = self.claim(kind)
@@ -119,10 +115,6 @@ def _events(response: Any) -> Iterator[tuple[float, str, Any]]:
             name = text.removeprefix("event: ")
         elif text.startswith("data: "):
             yield monotonic(), name, json.loads(text.removeprefix("data: "))
-
-
-def _now(app: App) -> int:
-    return app.desk.read(lambda tx: tx.now)
 
 
 @contextmanager

@@ -41,12 +41,12 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("body", "code"), BODIES, ids=range(len(BODIES)))
-def test_a_body_that_is_no_request_is_refused(site, body, code):
-    reply = site.send("POST", "/v1/jobs", body, JSON)
+def test_a_body_that_is_no_request_is_refused(quiet_site, body, code):
+    reply = quiet_site.send("POST", "/v1/jobs", body, JSON)
 
     assert (reply.status, reply.json["code"]) == (400, code)
     assert reply.headers["content-type"] == "application/problem+json"
-    assert site.app.jobs() == []
+    assert quiet_site.app.jobs() == []
 
 
 FIELDS = [
@@ -88,15 +88,15 @@ FIELDS = [
 
 
 @pytest.mark.parametrize(("fields", "code"), FIELDS, ids=range(len(FIELDS)))
-def test_a_field_that_cannot_be_is_refused(site, fields, code):
-    reply = site.post("/v1/jobs", {"type": "a"} | fields)
+def test_a_field_that_cannot_be_is_refused(quiet_site, fields, code):
+    reply = quiet_site.post("/v1/jobs", {"type": "a"} | fields)
 
     assert (reply.status, reply.json["code"]) == (400, code), reply.json
-    assert site.app.jobs() == []
+    assert quiet_site.app.jobs() == []
 
 
-def test_a_refusal_never_repeats_a_value(site):
-    reply = site.post("/v1/jobs", {"type": "a", "priority": "hunter2", "payload": "hunter2"})
+def test_a_refusal_never_repeats_a_value(quiet_site):
+    reply = quiet_site.post("/v1/jobs", {"type": "a", "priority": "hunter2", "payload": "hunter2"})
 
     assert reply.status == 400
     assert b"hunter2" not in reply.body
@@ -114,8 +114,8 @@ QUERIES = [
 
 
 @pytest.mark.parametrize("path", QUERIES)
-def test_a_query_that_cannot_be_is_refused(site, path):
-    reply = site.get(path)
+def test_a_query_that_cannot_be_is_refused(quiet_site, path):
+    reply = quiet_site.get(path)
 
     assert (reply.status, reply.json["code"]) == (400, "BAD_OPTION")
 
@@ -141,21 +141,21 @@ def test_hostile_text_in_any_filter_finds_nothing_and_harms_nothing(site, text):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_in_a_path_finds_nothing_and_harms_nothing(site, text):
+def test_hostile_text_in_a_path_finds_nothing_and_harms_nothing(quiet_site, text):
     part = quote(text, safe="")
 
     for path in (f"/v1/jobs/{part}", f"/v1/jobs/{part}/explain", f"/v1/jobs/{part}/history"):
-        reply = site.get(path)
+        reply = quiet_site.get(path)
         assert (reply.status, reply.headers["content-type"]) == (404, "application/problem+json")
         assert "set-cookie" not in reply.headers
     for verb in ("cancel", "retry"):
-        assert site.post(f"/v1/jobs/{part}/{verb}").status == 404
+        assert quiet_site.post(f"/v1/jobs/{part}/{verb}").status == 404
 
 
 @pytest.mark.parametrize("path", ["cancel", "retry"])
 @pytest.mark.parametrize("body", [b'{"mode": "now"}', b'{"mode": null}', b'{"x": 1}', b"[]", b"5"])
-def test_a_verb_on_a_job_takes_no_strange_body(site, path, body):
-    assert site.send("POST", f"{NOT_FOUND}/{path}", body, JSON).json["code"] == "BAD_OPTION"
+def test_a_verb_on_a_job_takes_no_strange_body(quiet_site, path, body):
+    assert quiet_site.send("POST", f"{NOT_FOUND}/{path}", body, JSON).json["code"] == "BAD_OPTION"
 
 
 @pytest.mark.parametrize("path", ["/v1/dead-letter/retry", "/v1/dead-letter/purge"])
@@ -174,41 +174,43 @@ TYPES = [
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_a_body_of_another_type_is_refused(site, kind):
-    reply = site.send("POST", "/v1/jobs", b'{"type": "a"}', {"Content-Type": kind})
+def test_a_body_of_another_type_is_refused(quiet_site, kind):
+    reply = quiet_site.send("POST", "/v1/jobs", b'{"type": "a"}', {"Content-Type": kind})
 
     assert (reply.status, reply.json["code"]) == (415, "NOT_JSON_CONTENT")
 
 
-def test_a_body_without_a_type_is_refused(site):
-    assert site.send("POST", "/v1/jobs", b'{"type": "a"}').status == 415
+def test_a_body_without_a_type_is_refused(quiet_site):
+    assert quiet_site.send("POST", "/v1/jobs", b'{"type": "a"}').status == 415
 
 
-@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"])
+@pytest.mark.parametrize(
+    "kind", ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"]
+)
 def test_json_may_be_declared_with_its_character_set(site, kind):
     assert site.send("POST", "/v1/jobs", b'{"type": "a"}', {"Content-Type": kind}).status == 202
 
 
-def test_a_compressed_body_is_refused(site):
-    assert site.send("POST", "/v1/jobs", b"x", JSON | {"Content-Encoding": "gzip"}).status == 415
+def test_a_compressed_body_is_refused(quiet_site):
+    assert quiet_site.send("POST", "/v1/jobs", b"x", JSON | {"Content-Encoding": "gzip"}).status == 415
 
 
-def test_a_body_over_the_limit_is_refused_by_its_declared_length(site):
-    reply = site.send("POST", "/v1/jobs", b" " * (1024 * 1024 + 1), JSON)
+def test_a_body_over_the_limit_is_refused_by_its_declared_length(quiet_site):
+    reply = quiet_site.send("POST", "/v1/jobs", b" " * (1024 * 1024 + 1), JSON)
 
     assert (reply.status, reply.json["code"]) == (413, "BODY_TOO_LARGE")
     assert reply.headers["connection"] == "close"
 
 
-def test_a_body_that_only_claims_to_be_large_is_refused_before_it_arrives(site):
-    with site.raw() as connection:
-        connection.sendall(_head(site, "Content-Length: 99999999999"))
+def test_a_body_that_only_claims_to_be_large_is_refused_before_it_arrives(quiet_site):
+    with quiet_site.raw() as connection:
+        connection.sendall(_head(quiet_site, "Content-Length: 99999999999"))
         assert b" 413 " in connection.recv(200).split(b"\r\n")[0]
 
 
-def test_a_chunked_body_over_the_limit_is_refused_before_it_ends(site):
-    with site.raw() as connection:
-        connection.sendall(_head(site, "Transfer-Encoding: chunked"))
+def test_a_chunked_body_over_the_limit_is_refused_before_it_ends(quiet_site):
+    with quiet_site.raw() as connection:
+        connection.sendall(_head(quiet_site, "Transfer-Encoding: chunked"))
         chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
         for _ in range(17):  # a little over one MiB, and no end
             connection.sendall(chunk)
@@ -238,22 +240,22 @@ def test_a_body_that_does_not_come_is_given_up(tmp_path):
         ("BREW", "/v1/workers", {"GET", "HEAD"}),
     ],
 )
-def test_another_method_is_refused_with_those_that_go(site, method, path, allowed):
-    reply = site.send(method, path)
+def test_another_method_is_refused_with_those_that_go(quiet_site, method, path, allowed):
+    reply = quiet_site.send(method, path)
 
     assert (reply.status, reply.json["code"]) == (405, "METHOD_NOT_ALLOWED")
     assert set(reply.headers["allow"].replace(" ", "").split(",")) == allowed
 
 
 @pytest.mark.parametrize("path", ["/v1", "/v1/jobs/", "/v1/nothing", "/V1/jobs", "//v1/jobs", "/docs", "/v1/jobs/x/y"])
-def test_an_unknown_path_is_not_found(site, path):
-    reply = site.get(path)
+def test_an_unknown_path_is_not_found(quiet_site, path):
+    reply = quiet_site.get(path)
 
     assert (reply.status, reply.json["code"]) == (404, "NO_SUCH_PATH")
 
 
-def test_the_wrong_end_of_a_long_list_is_named(site):
-    reply = site.post("/v1/jobs", [{"type": "a"}] * 3 + [{"type": 1}])
+def test_the_wrong_end_of_a_long_list_is_named(quiet_site):
+    reply = quiet_site.post("/v1/jobs", [{"type": "a"}] * 3 + [{"type": 1}])
 
     assert "item 3 of the list: type" in json.dumps(reply.json)
 

@@ -28,7 +28,7 @@ def test_a_queue_may_have_any_printable_name(site, path, name):
     assert [queue["name"] for queue in site.get("/v1/queues").json["items"]] == [name]
 
 
-@pytest.mark.parametrize("path", ["%00", "a%0Ab", "x" * 256, "%1b%5b31m"])
+@pytest.mark.parametrize("path", ["%00", "%09", "x" * 256, "%1b%5b31m"])
 def test_a_queue_has_no_unprintable_name(site, path):
     reply = site.post(f"/v1/queues/{path}/pause")
 

@@ -212,7 +212,14 @@ def test_explain_and_history_tell_what_is_going_on(site):
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", ""), ("GET", "?wait=5"), ("POST", "/cancel"), ("POST", "/retry"), ("GET", "/explain"), ("GET", "/history")],
+    [
+        ("GET", ""),
+        ("GET", "?wait=5"),
+        ("POST", "/cancel"),
+        ("POST", "/retry"),
+        ("GET", "/explain"),
+        ("GET", "/history"),
+    ],
 )
 def test_a_job_that_is_not_there_is_not_found(site, method, path):
     reply = site.send(method, f"/v1/jobs/01JHQ8Y3M0G5V7T2K4N6P8R0SD{path}")

@@ -2,4 +2,6 @@
 
 from __future__ import annotations
 
-pytest_plugins = ["holdfast.testing"]
+from holdfast.testing import holdfast_app, holdfast_clock
+
+__all__ = ["holdfast_app", "holdfast_clock"]

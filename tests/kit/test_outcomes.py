@@ -1,5 +1,8 @@
 """Whatever a handler does, its run has an ending."""
 
+# A lambda here stands for a verb or handler and takes what it is given.
+# ruff: noqa: ARG005
+
 from __future__ import annotations
 
 import asyncio
@@ -48,7 +51,11 @@ both = pytest.mark.parametrize("coroutine", [False, True], ids=["plain", "corout
 def test_a_permanent_error_ends_the_job_at_once(run, coroutine):
     job = run(raising(holdfast.Permanent("no such picture"), coroutine=coroutine))
     assert (job.status, job.attempts, job.failed) == ("failed", 1, 1)
-    assert job.error == {"class": "holdfast.model.errors.Permanent", "message": "no such picture", "code": "HANDLER_ERROR"}
+    assert job.error == {
+        "class": "holdfast.model.errors.Permanent",
+        "message": "no such picture",
+        "code": "HANDLER_ERROR",
+    }
 
 
 @both
@@ -222,7 +229,18 @@ def circular():
 @both
 @pytest.mark.parametrize(
     "value",
-    [math.nan, [math.inf], object(), lambda: None, b"\xff", "\ud800", circular(), "x" * 300_000, 10**5_000, {1: 1, "1": 2}],
+    [
+        math.nan,
+        [math.inf],
+        object(),
+        lambda: None,
+        b"\xff",
+        "\ud800",
+        circular(),
+        "x" * 300_000,
+        10**5_000,
+        {1: 1, "1": 2},
+    ],
     ids=["nan", "inf", "object", "function", "bytes", "surrogate", "circular", "large", "huge", "two keys become one"],
 )
 def test_a_result_that_cannot_be_stored_ends_the_job_as_failed(run, value, coroutine):

@@ -74,7 +74,9 @@ def child_ids(at: int) -> list[str]:
     return text.split()
 
 
-@pytest.mark.parametrize("text", ["", "0" * 25, "0" * 27, "8" + "0" * 25, "0" * 25 + "U", "0" * 25 + "a", "0" * 25 + "é"])
+@pytest.mark.parametrize(
+    "text", ["", "0" * 25, "0" * 27, "8" + "0" * 25, "0" * 25 + "U", "0" * 25 + "a", "0" * 25 + "é"]
+)
 def test_what_has_another_form_is_no_id(text):
     assert not is_id(text)
 

@@ -73,7 +73,22 @@ def test_a_value_without_a_strict_form_is_refused(value):
 
 @pytest.mark.parametrize(
     "value",
-    [-0.0, 5e-324, 1.7976931348623157e308, 2**63, -(2**64), 10**4000, "\x00", "\u2028", "\x7f", "\U0010ffff", "", [], {}, {"": 0}],
+    [
+        -0.0,
+        5e-324,
+        1.7976931348623157e308,
+        2**63,
+        -(2**64),
+        10**4000,
+        "\x00",
+        "\u2028",
+        "\x7f",
+        "\U0010ffff",
+        "",
+        [],
+        {},
+        {"": 0},
+    ],
     ids=lambda value: type(value).__name__,
 )
 def test_odd_values_that_json_can_hold_come_back_identical(value):

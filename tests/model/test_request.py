@@ -126,7 +126,9 @@ def test_a_delay_and_a_date_exclude_each_other():
     assert code_of(delay=0, scheduled_at="2025-01-16T12:00:00Z") == "BAD_DATE"
 
 
-@pytest.mark.parametrize("timeout", [0, -1, 0.0001, 31 * 86_400 + 1, "5", True, float("nan"), float("inf"), HUGE], ids=kind_of)
+@pytest.mark.parametrize(
+    "timeout", [0, -1, 0.0001, 31 * 86_400 + 1, "5", True, float("nan"), float("inf"), HUGE], ids=kind_of
+)
 def test_a_timeout_that_cannot_be_is_refused(timeout):
     assert code_of(timeout=timeout) == "BAD_OPTION"
 

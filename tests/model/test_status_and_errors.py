@@ -55,7 +55,14 @@ def test_an_error_survives_pickling(kind):
 
 
 @pytest.mark.parametrize(
-    "signal", [Permanent("never"), Retry("later", after=5), Retry(), Snooze(3.5), AwaitAuth("log in", "http://x", "k", expires=9)]
+    "signal",
+    [
+        Permanent("never"),
+        Retry("later", after=5),
+        Retry(),
+        Snooze(3.5),
+        AwaitAuth("log in", "http://x", "k", expires=9),
+    ],
 )
 def test_a_signal_of_a_handler_survives_pickling(signal):
     back = pickle.loads(pickle.dumps(signal))

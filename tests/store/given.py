@@ -102,9 +102,7 @@ def status(store: Any, job_id: str) -> Status:
     return get(store, job_id).status
 
 
-def claim(
-    store: Any, *lanes: Lane, owner: str = "first", limit: int = 10, lease_ms: int = LEASE
-) -> list[Claim]:
+def claim(store: Any, *lanes: Lane, owner: str = "first", limit: int = 10, lease_ms: int = LEASE) -> list[Claim]:
     return write(store, lambda tx: tx.claim(Order(owner, lanes or (MAIL,), limit, lease_ms)))
 
 
@@ -121,9 +119,7 @@ def running(store: Any, kind: str = "mail", **options: Any) -> Claim:
     return taken
 
 
-def finish(
-    store: Any, run: Claim, outcome: Outcome, *, policy: Policy = DEFAULT_POLICY, expired: bool = False
-) -> bool:
+def finish(store: Any, run: Claim, outcome: Outcome, *, policy: Policy = DEFAULT_POLICY, expired: bool = False) -> bool:
     """End a run by its outcome; False where the lease is lost."""
 
     def call(tx: Any) -> list[bool]:

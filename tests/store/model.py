@@ -69,7 +69,12 @@ class Model:
             holder = next((row for row in self.rows.values() if job["key"] and (row.tenant, row.key) == name), None)
             if holder in freed:
                 holder = None
-            elif holder and isinstance(holder.key_until, int) and holder.key_until <= self.now and holder.ended is not None:
+            elif (
+                holder
+                and isinstance(holder.key_until, int)
+                and holder.key_until <= self.now
+                and holder.ended is not None
+            ):
                 freed.append(holder)
                 holder = None
             same = (holder.kind, holder.payload) if holder else None

@@ -67,7 +67,9 @@ _OPTIONS: dict[str, list[Any]] = {
 }
 _POOL = [{name: values[0] for name, values in _OPTIONS.items()}]
 _POOL += [{name: pool.choice(values) for name, values in _OPTIONS.items()} for pool in [Random(7)] for _ in range(500)]
-JOBS = st.integers(0, 500).map(lambda number: _POOL[number] if _POOL[number]["key"] else _POOL[number] | {"window": None})
+JOBS = st.integers(0, 500).map(
+    lambda number: _POOL[number] if _POOL[number]["key"] else _POOL[number] | {"window": None}
+)
 PICK = st.integers(0, 30)
 
 
@@ -238,7 +240,11 @@ class StoreMachine(RuleBasedStateMachine):
     def the_store_equals_the_model(self) -> None:
         found = self.store.read(lambda tx: tx.execute(COLUMNS))
         assert [_told(row) for row in found] == [_expected(row) for row in self.model.rows.values()]
-        for job_id, status, *_, in found:
+        for (
+            job_id,
+            status,
+            *_,
+        ) in found:
             row = self.model.rows[job_id]
             old, token = self.seen.get(job_id, ("queued", 0))
             assert old == status or (old, status) in LEGAL, f"{job_id} moved from {old} to {status}"

@@ -64,9 +64,7 @@ def test_a_run_that_was_asked_to_stop_may_still_complete(store):
     assert (job.status, job.result, job.error) == (Status.COMPLETED, {"sent": True}, None)
 
 
-@pytest.mark.parametrize(
-    "outcome", [RAISED, FAILED, CRASHED, Snoozed(SECOND), Stopped(), Unstarted(), Abandoned()]
-)
+@pytest.mark.parametrize("outcome", [RAISED, FAILED, CRASHED, Snoozed(SECOND), Stopped(), Unstarted(), Abandoned()])
 def test_any_other_ending_after_a_graceful_cancel_is_cancelled(store, clock, outcome):
     run = running(store)
     cancel(store, run.id, graceful=True)

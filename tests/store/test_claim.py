@@ -136,9 +136,7 @@ def test_a_claim_carries_the_counters_of_earlier_runs(store, clock):
     assert (run.attempts, run.failed, run.token) == (2, 1, 2)
 
 
-@pytest.mark.parametrize(
-    ("outcome", "attempts"), [(RAISED, 2), (Snoozed(SECOND), 1), (Stopped(), 1), (Unstarted(), 1)]
-)
+@pytest.mark.parametrize(("outcome", "attempts"), [(RAISED, 2), (Snoozed(SECOND), 1), (Stopped(), 1), (Unstarted(), 1)])
 def test_every_claim_is_a_new_token_whatever_became_of_the_attempt(store, clock, outcome, attempts):
     finish(store, running(store), outcome)
     clock.forward(HOUR)

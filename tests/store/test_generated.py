@@ -1,6 +1,7 @@
 """Generated histories: a store and the model, step by step.
 
 HOLDFAST_EXAMPLES sets the number of histories, HOLDFAST_SEED repeats a run; a failure tells its seed.
+HOLDFAST_SHRINK=0 stops at the first failure as it is found, without looking for the shortest.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, seed, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.store.given import BACK_ENDS, Clock
@@ -20,6 +21,7 @@ from tests.store.model_machine import StoreMachine
 
 EXAMPLES = int(os.environ.get("HOLDFAST_EXAMPLES", "300"))
 STEPS = 50
+PHASES = [Phase.generate, Phase.shrink] if os.environ.get("HOLDFAST_SHRINK", "1") == "1" else [Phase.generate]
 MEMORY = Path("/dev/shm")  # noqa: S108  # what is tested is the logic, so the disk may be memory
 
 
@@ -39,6 +41,7 @@ def test_a_store_behaves_as_its_model_through_any_history(back_end, quick_folder
         stateful_step_count=STEPS,
         deadline=None,
         database=None,
+        phases=PHASES,
         suppress_health_check=list(HealthCheck),
     )
     try:

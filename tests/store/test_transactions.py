@@ -67,7 +67,9 @@ def test_a_transaction_may_hold_any_verbs(store):
     job_id = make(transaction)
     assert transaction.now == NOON
     transaction.pause("gpu", "ann")
-    transaction.cancel(job_id, tenant=None, graceful=False, error='{"class":"Cancelled","message":"","code":"CANCELLED"}')
+    transaction.cancel(
+        job_id, tenant=None, graceful=False, error='{"class":"Cancelled","message":"","code":"CANCELLED"}'
+    )
     store.commit()
     assert status(store, job_id) == "cancelled"
 

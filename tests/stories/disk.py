@@ -60,9 +60,8 @@ class Disk:
 
     def cut(self, chance: random.Random) -> dict[str, bytes]:
         """Name -> content, as one power cut at this point could leave them."""
-        names = dict(self._sure_names)
-        for _, name, file in self._pending_names[: chance.randint(0, len(self._pending_names))]:
-            names[name] = file  # type: ignore[assignment]
+        settled = self._pending_names[: chance.randint(0, len(self._pending_names))]
+        names = self._sure_names | {name: file for _, name, file in settled}
         return {name: _left(file, chance) for name, file in names.items() if file is not None}
 
     def _file(self, name: str) -> _File:

@@ -21,10 +21,10 @@ from holdfast import App
 def forks_beside_running_threads(app: App, times: int) -> list[str]:
     """Parents and children enqueue, from threads and from coroutines."""
     with busy_threads(app, 1) as ids:
-        ids += asyncio.run(enqueue_in_coroutines(app))
+        ids.extend(asyncio.run(enqueue_in_coroutines(app)))
         for _ in range(times):
-            ids += in_child(lambda: [app.enqueue("child").id, *asyncio.run(enqueue_in_coroutines(app))])
-        ids += asyncio.run(enqueue_in_coroutines(app))
+            ids.extend(in_child(lambda: [app.enqueue("child").id, *asyncio.run(enqueue_in_coroutines(app))]))
+        ids.extend(asyncio.run(enqueue_in_coroutines(app)))
     return ids
 
 
@@ -32,7 +32,7 @@ def forks_in_mid_commit(app: App, times: int) -> list[str]:
     """Four threads are nearly always in a commit when the fork comes."""
     with busy_threads(app, 4) as ids:
         for _ in range(times):
-            ids += in_child(lambda: [app.enqueue("child").id for _ in range(2)])
+            ids.extend(in_child(lambda: [app.enqueue("child").id for _ in range(2)]))
     return ids
 
 
@@ -105,7 +105,7 @@ def fork(call: Callable[[], list[str]]) -> Callable[[], list[str]]:
     if child == 0:
         try:
             os.write(writer, " ".join(call()).encode())
-        except BaseException:
+        except BaseException:  # noqa: BLE001  # a child never goes on as its parent
             sys.excepthook(*sys.exc_info())
             os._exit(1)
         os._exit(0)

@@ -46,6 +46,7 @@ def judge(path: Path, log: Path) -> tuple[dict[str, int], dict[str, int]]:
         "jobs": len(rows),
         "claims": sum(new == "in_progress" for _, _, _, new, _, _ in moves),
         "recovered": sum(new_token > old_token and old == "in_progress" for *_, old, _, old_token, new_token in moves),
+        "finishes accepted": words["accepted"],
         "late finishes refused": words["refused"],
         "dead letters": sum(row[2] == "dead_letter" for row in rows),
     }
@@ -65,13 +66,11 @@ def by_rows(rows: list[tuple[Any, ...]], lines: list[tuple[str, ...]]) -> dict[s
             status == "completed" and result != f'"{job_id}/{token}"' for job_id, _, status, result, token, *_ in rows
         ),
         "too many attempts": sum(attempts > most for *_, attempts, most, _ in rows),
-        "too many crashes": sum(crashed > POLICIES[type].max_crashes for _, type, *_, crashed in rows),
+        "too many crashes": sum(crashed > POLICIES[kind].max_crashes for _, kind, *_, crashed in rows),
     }
 
 
-def by_moves(
-    moves: list[tuple[Any, ...]], rows: list[tuple[Any, ...]], lines: list[tuple[str, ...]]
-) -> dict[str, int]:
+def by_moves(moves: list[tuple[Any, ...]], rows: list[tuple[Any, ...]], lines: list[tuple[str, ...]]) -> dict[str, int]:
     left = Counter((job_id, old_token) for _, job_id, old, _, old_token, _ in moves if old == "in_progress")
     finished = {(job_id, old) for _, job_id, status, _, old, new in moves if status == "in_progress" and old == new}
     accepted = Counter((line[1], int(line[2])) for line in lines if line[0] == "accepted")
@@ -84,6 +83,7 @@ def by_moves(
         "illegal moves": sum((old, new, to - of) not in LEGAL for _, _, old, new, of, to in moves),
         "tokens out of order": broken_chains + sum(tokens.get(row[0], 0) != row[4] for row in rows),
         "runs ended twice": sum(times > 1 for times in left.values()),
+        "refused, yet written": sum((line[1], int(line[2])) in finished for line in lines if line[0] == "refused"),
         "accepted without a move": sum(times > (run in finished) for run, times in accepted.items()),
     }
 

@@ -17,7 +17,7 @@ Ended = tuple[Claim, Outcome]
 
 def order_of(*types: str, limit: int, lease_ms: int = 60_000) -> Order:
     """What this process asks for, in its own name."""
-    return Order(f"worker-{os.getpid()}", [Lane("default", type) for type in types], limit, lease_ms)
+    return Order(f"worker-{os.getpid()}", [Lane("default", kind) for kind in types], limit, lease_ms)
 
 
 def exchange(

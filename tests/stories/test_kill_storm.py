@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from tests.stories.crew import SOURCE, Crew, size, tell
-from tests.stories.kill_storm import __name__ as STORM
 from tests.stories.kill_worker import Weather
 
 FENCE = "lease_token = :token and "
 SEEN = ("results of another token", "accepted without a move", "stale finishes accepted")
+
+STORM = "tests.stories.kill_storm"
 
 pytestmark = pytest.mark.slow
 

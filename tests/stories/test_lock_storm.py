@@ -14,10 +14,11 @@ import apsw
 import pytest
 
 from tests.stories.crew import Crew, size, tell
-from tests.stories.lock_worker import __name__ as WORKER
 
 PROCESSES = 16
 SECONDS_TO_START = 6
+
+WORKER = "tests.stories.lock_worker"
 
 pytestmark = pytest.mark.slow
 

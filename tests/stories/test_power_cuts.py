@@ -14,11 +14,12 @@ import pytest
 
 from tests.stories.crew import Crew, size, tell
 from tests.stories.disk import Disk, write_image
-from tests.stories.power_worker import __name__ as WORKER
 from tests.stories.recording import Kind, Step, build_recorder, read_steps, recorded_environment
 
 CUTS_PER_RECORDING = 2_000
 COUNTED = ("cuts", "promises", "checkpointed pages", "corrupt", "cuts that lost a promise", "worst")
+
+WORKER = "tests.stories.power_worker"
 
 pytestmark = pytest.mark.slow
 

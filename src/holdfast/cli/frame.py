@@ -120,13 +120,13 @@ def _summary(view: View) -> Text:
     )
     parts = [
         f"{count(waiting)} waiting", f"{count(running)} running", f"{sum(view.rates.values()):.1f} done/min",
-        f"{sum(worker['alive'] for worker in view.workers)} workers", f"{count(dead)} dead letters",
+        f"{sum(worker['alive'] for worker in view.workers)} workers", f"{count(dead)} dead",
     ]  # fmt: skip
     parts += [f"{count(expired)} leases expired"] if expired else []
     return Text(" " + " · ".join(parts), no_wrap=True, overflow="ellipsis")
 
 
-def _table(section: Section, share: int) -> Table:
+def _table(section: Section, share: int) -> RenderableType:
     table = Table(box=None, expand=True, pad_edge=False, padding=(0, 1), header_style="bold reverse")
     for name, side, ratio in section.columns:
         table.add_column(
@@ -137,14 +137,13 @@ def _table(section: Section, share: int) -> Table:
             overflow="ellipsis",
         )
     rows = section.rows
-    if not rows:
-        table.add_row(Text(section.empty, style="dim", no_wrap=True))
     shown = rows if len(rows) <= share else rows[: share - 1]
     for row in shown:
         table.add_row(*map(rich_text, row))
-    if len(shown) < len(rows):
-        table.add_row(Text(f"… {len(rows) - len(shown)} more", style="dim", no_wrap=True))
-    return table
+    if len(shown) == len(rows) > 0:
+        return table
+    rest = f"… {len(rows) - len(shown)} more" if rows else section.empty
+    return Group(table, Text(rest, style="dim", no_wrap=True, overflow="ellipsis"))
 
 
 def _lines(view: View, *, wide: bool) -> Section:

@@ -7,7 +7,7 @@ import click
 from holdfast.cli.ending import FAILED, tell
 from holdfast.cli.opening import json_option, opened, person, url_option
 from holdfast.cli.plain import age, clean, json_text
-from holdfast.cli.render import Column, instant, job_note, show_fields, show_list, show_table
+from holdfast.cli.render import Block, Column, instant, job_note, show_fields, show_list, show_table
 from holdfast.cli.tree import Family
 from holdfast.cli.verbs import dated
 from holdfast.engine import jobs
@@ -174,7 +174,7 @@ def _fields(job: Job, now: int) -> list[tuple[str, object]]:
     for name in ("context", "payload", "progress", "result", "error"):
         value = getattr(job, name)
         if value:
-            fields.append((name, json_text(value, indent=2)))
+            fields.append((name, Block(json_text(value, indent=2))))
     return [(name, value) for name, value in fields if value not in (None, "")]
 
 

@@ -47,6 +47,12 @@ class Cell(NamedTuple):
     style: str = ""
 
 
+class Block(NamedTuple):
+    """Text of several lines that we made ourselves, such as indented JSON."""
+
+    text: str
+
+
 JOB_COLUMNS = (
     Column("ID"),
     Column("TYPE", fixed=False),
@@ -76,10 +82,9 @@ def show_table(columns: Sequence[Column], rows: Sequence[Sequence[object]], *, e
 
 def rich_table(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> Table:
     """The table for a terminal: every cell is text as it is, never markup."""
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold underline")
     for column in columns:
         table.add_column(
             column.name,
@@ -108,12 +113,14 @@ def console(**settings: Any) -> Console:
 
 
 def show_fields(fields: Sequence[tuple[str, object]]) -> None:
-    """Print one thing, a field a line; a field of several lines begins below its name."""
+    """Print one thing, a field a line. Only a Block has lines of its own: data cannot pass for a field."""
     width = max(len(name) for name, _ in fields) + 2
     for name, value in fields:
-        text = "\n".join(map(clean, str(value).split("\n")))
-        label = click.style(name, dim=True) + " " * (width - len(name))
-        click.echo(f"{label}\n{text}" if "\n" in text else label + text, color=colour())
+        label = click.style(name, dim=True)
+        if isinstance(value, Block):
+            click.echo("\n".join([label, *map(clean, value.text.split("\n"))]), color=colour())
+        else:
+            click.echo(f"{label}{'':<{width - len(name)}}{clean(value)}", color=colour())
 
 
 def job_row(job: Job, now: int) -> list[object]:

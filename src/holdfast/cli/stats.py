@@ -14,12 +14,12 @@ from holdfast.cli.tree import Command
 _COLUMNS = (
     Column("QUEUE", fixed=False),
     Column("TYPE", fixed=False),
-    Column("WAITING", right=True),
+    Column("WAIT", right=True),
     Column("OLDEST", right=True),
-    Column("RUNNING", right=True),
+    Column("RUN", right=True),
     Column("DEAD", right=True),
-    Column("DONE 1H", right=True),
-    Column("SUCCESS", right=True),
+    Column("DONE/H", right=True),
+    Column("OK", right=True),
     Column("P50", right=True),
     Column("P95", right=True),
 )

@@ -55,15 +55,26 @@ def create_http_app(
 
 
 def routes(door: Door) -> list[BaseRoute]:
-    """A route for each entry of the table, the document, and the page's own files."""
-    found: list[BaseRoute] = [
-        Route(entry.path, _endpoint(door, entry), methods=[entry.method], name=entry.name) for entry in TABLE
-    ]
+    """A route for each path of the table, the document, and the page's own files."""
+    paths: dict[str, dict[str, Entry]] = {}
+    for entry in TABLE:
+        paths.setdefault(entry.path, {})[entry.method] = entry
+    found: list[BaseRoute] = [_route(door, path, entries) for path, entries in paths.items()]
     return [
         *found,
         Route(PATH, _show_document, name="openapi"),
         Mount("/static", _Files(directory=STATIC), name="static"),
     ]
+
+
+def _route(door: Door, path: str, entries: dict[str, Entry]) -> Route:
+    """One route for all methods of a path, so that a refusal can name them all."""
+    endpoints = {method: _endpoint(door, entry) for method, entry in entries.items()}
+
+    async def answer(request: Request) -> Response:
+        return await endpoints["GET" if request.method == "HEAD" else request.method](request)
+
+    return Route(path, answer, methods=list(endpoints), name=next(iter(entries.values())).name)
 
 
 def _endpoint(door: Door, entry: Entry) -> Callable[[Request], Awaitable[Response]]:

@@ -59,7 +59,7 @@ class Envelope:
                 },
                 "context": dict(context),
                 "payload": dict(payload),
-            }:
+            } if isinstance(context.get("tenant"), str | None):
                 correlation = value["header"].get("correlation_id")
                 known = {name: context.get(name) for name in ("user_id", "user_role", "trace_id")}
                 return cls(
@@ -82,4 +82,7 @@ def check_context(context: dict[str, Any]) -> str:
         raise BadInput(
             "BAD_OPTION", f"unknown context {', '.join(unknown)}; context takes: {', '.join(CONTEXT_FIELDS)}"
         )
+    wrong = [name for name, value in context.items() if not isinstance(value, str | None)]
+    if wrong:
+        raise BadInput("BAD_OPTION", f"context {', '.join(wrong)} must be text or null")
     return encode(context, what="context", limit=8 * 1024)

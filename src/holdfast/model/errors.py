@@ -141,8 +141,11 @@ class Snooze(HandlerSignal):
     """Not now: run again in `seconds`, spending no attempt."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"snoozed for {seconds} s")
+        super().__init__(seconds)
         self.seconds = _seconds(seconds)
+
+    def __str__(self) -> str:
+        return f"snoozed for {self.seconds} s"
 
 
 class AwaitAuth(HandlerSignal):

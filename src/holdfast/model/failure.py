@@ -9,11 +9,11 @@ from dataclasses import dataclass
 LONGEST_MESSAGE = 2_000
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{1,49}")  # an error may carry a code of its own
 
-_NAMED = r"""\b([\w-]{0,60}(?:password|passwd|secret|token|api_?key)["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"',;&]{1,500}"""
+_NAMED = r"""\b([\w-]{0,60}(?:password|passwd|secret|token|api_?key)["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"',;&]+"""
 
 # Redact first, then cut: a cut through the middle of a secret would hide it from the patterns.
 _SECRETS = (
-    (re.compile(r"([a-z][a-z0-9+.-]{1,20}://)[^\s/@:]{0,200}:[^\s/@]{1,200}@", re.IGNORECASE), r"\1[REDACTED]@"),
+    (re.compile(r"([a-z][a-z0-9+.-]{1,20}://)[^\s/@:]{0,200}:[^\s/@]{1,2000}@", re.IGNORECASE), r"\1[REDACTED]@"),
     (re.compile(r"\b(bearer|basic)\s+[a-z0-9._~+/=-]{8,2000}", re.IGNORECASE), r"\1 [REDACTED]"),
     (re.compile(r"\b(eyJ[\w-]{5,4000}\.[\w-]{5,4000}\.[\w-]{0,4000})"), "[REDACTED]"),
     (re.compile(r"\b((?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abprs])[-_][\w-]{10,500})"), "[REDACTED]"),
@@ -43,8 +43,15 @@ def failure_of(error: BaseException, code: str = "HANDLER_ERROR") -> Failure:
         message = str(error)
     except Exception:  # noqa: BLE001  # an exception's own __str__ may raise anything; the job must still end
         message = "(the error has no readable message)"
-    own = getattr(error, "code", None)
-    return Failure(name, message, own if isinstance(own, str) and _CODE.fullmatch(own) else code)
+    return Failure(name, message, _code_of(error) or code)
+
+
+def _code_of(error: BaseException) -> str | None:
+    try:
+        code = getattr(error, "code", None)
+    except Exception:  # noqa: BLE001  # a property may raise anything; the job must still end
+        return None
+    return code if isinstance(code, str) and _CODE.fullmatch(code) else None
 
 
 def scrub(text: str) -> str:

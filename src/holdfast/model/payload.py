@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 from holdfast.model.errors import PayloadError
+from holdfast.model.request import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ def encode(value: object, *, what: str = "payload", limit: int = SIZE_LIMIT) -> 
 
 def admit(text: str, *, what: str = "payload", limit: int = SIZE_LIMIT) -> str:
     """Pass on JSON text that a serialiser made, if it is strict, shallow and small enough to store."""
-    # One character takes at most four bytes: short texts need no encoding to be measured.
-    if len(text) * 4 > limit:
+    # Short plain text needs no encoding to be measured.
+    if len(text) * 4 > limit or not text.isascii():
         size = len(_utf8(text, what))
         if size > limit:
             raise PayloadError(
@@ -48,7 +49,7 @@ def admit(text: str, *, what: str = "payload", limit: int = SIZE_LIMIT) -> str:
 
 def decode(text: str | bytes, *, what: str = "payload", limit: int = SIZE_LIMIT) -> Any:
     """The value of JSON text from outside. Duplicate keys are refused: two readers could see two values."""
-    if len(text) > limit:
+    if len(text) > limit or (isinstance(text, str) and len(text) * 4 > limit and len(_utf8(text, what)) > limit):
         raise PayloadError("PAYLOAD_TOO_LARGE", f"{what} has over {limit} bytes: pass a reference to the data instead")
     try:
         value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
@@ -75,7 +76,9 @@ def _check(value: object, what: str, path: str, depth: int) -> None:
             return
         for key, item in value.items():  # type: ignore[attr-defined]
             if type(key) is not str:
-                raise PayloadError("PAYLOAD_NOT_JSON", f"{what}{path}: key {key!r:.50} must be text")
+                raise PayloadError(
+                    "PAYLOAD_NOT_JSON", f"{what}{path}: key {shown(key)} must be text"
+                )
             _check(key, what, path, depth + 1)
             _check(item, what, f"{path}.{key}" if len(path) < 200 else path, depth + 1)  # noqa: PLR2004
     elif kind is float:

@@ -53,11 +53,19 @@ class NewJob:
         self.key = None if key is None else check_name("key", key)
         self.key_window = None if key_window is None else check_key_window(key_window, key)
         self.group = None if group is None else check_name("group", group)
-        self.tenant = tenant and check_name("tenant", tenant)
+        self.tenant = tenant if tenant == "" else check_name("tenant", tenant)
         self.max_attempts = check_count("max_attempts", max_attempts, MOST_ATTEMPTS)
         self.timeout_ms = None if timeout is None else check_timeout(timeout)
         self.context = context
         self.payload_version = check_count("version", payload_version, 1_000_000)
+
+
+def shown(value: object) -> str:
+    """A value in an error's text: short, and of whatever kind."""
+    try:
+        return repr(value)[:50]
+    except Exception:  # noqa: BLE001  # an integer of too many digits, or somebody's own __repr__
+        return f"a {type(value).__name__}"
 
 
 def check_options(given: Mapping[str, object], allowed: frozenset[str]) -> None:
@@ -82,14 +90,14 @@ def check_priority(priority: object) -> int:
     """1 (first) to 10."""
     if type(priority) is int and 1 <= priority <= 10:  # noqa: PLR2004
         return priority
-    raise BadInput("PRIORITY_OUT_OF_RANGE", f"priority is a whole number from 1 (first) to 10, not {priority!r:.50}")
+    raise BadInput("PRIORITY_OUT_OF_RANGE", f"priority is a whole number from 1 (first) to 10, not {shown(priority)}")
 
 
 def check_count(what: str, count: object, most: int) -> int:
     """A whole number from 1."""
     if type(count) is int and 1 <= count <= most:
         return count
-    raise BadInput("BAD_OPTION", f"{what} is a whole number from 1 to {most}, not {count!r:.50}")
+    raise BadInput("BAD_OPTION", f"{what} is a whole number from 1 to {most}, not {shown(count)}")
 
 
 def check_delay(delay: object) -> int:
@@ -97,7 +105,7 @@ def check_delay(delay: object) -> int:
     ms = _milliseconds("delay", "BAD_DATE", delay)
     if 0 <= ms <= stamp.LAST:
         return ms
-    raise BadInput("BAD_DATE", f"delay must lie between 0 and the year 9999, not {delay!r:.50}")
+    raise BadInput("BAD_DATE", f"delay must lie between 0 and the year 9999, not {shown(delay)}")
 
 
 def check_timeout(timeout: object) -> int:
@@ -105,7 +113,7 @@ def check_timeout(timeout: object) -> int:
     ms = _milliseconds("timeout", "BAD_OPTION", timeout)
     if 0 < ms <= LONGEST_TIMEOUT_MS:
         return ms
-    raise BadInput("BAD_OPTION", f"timeout must be more than 0 s and at most 31 days, not {timeout!r:.50}")
+    raise BadInput("BAD_OPTION", f"timeout must be more than 0 s and at most 31 days, not {shown(timeout)}")
 
 
 def check_key_window(window: object, key: str | None) -> str | int:
@@ -117,7 +125,7 @@ def check_key_window(window: object, key: str | None) -> str | int:
     ms = _milliseconds("key_window", "BAD_OPTION", window)
     if 0 < ms <= stamp.LAST:
         return ms
-    raise BadInput("BAD_OPTION", f"key_window is 'active' or a time of more than 0 s, not {window!r:.50}")
+    raise BadInput("BAD_OPTION", f"key_window is 'active' or a time of more than 0 s, not {shown(window)}")
 
 
 def check_scheduled_at(moment: object, delay: object = None) -> int:
@@ -155,4 +163,4 @@ def _milliseconds(what: str, code: str, duration: object) -> int:
     try:
         return int(duration * 1000)
     except (OverflowError, ValueError):  # infinity, not a number
-        raise BadInput(code, f"{what} must be a finite number of seconds, not {duration!r:.50}") from None
+        raise BadInput(code, f"{what} must be a finite number of seconds, not {shown(duration)}") from None

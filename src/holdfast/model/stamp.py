@@ -35,7 +35,10 @@ def to_datetime(at: int) -> datetime:
 
 def from_datetime(moment: datetime) -> int:
     """The instant of an aware datetime, rounded down to the millisecond."""
-    return int(moment.timestamp() * 1000 + 1e-4)
+    from datetime import UTC, datetime, timedelta  # noqa: PLC0415
+
+    # Whole numbers all the way: a float of seconds loses milliseconds of dates far ahead.
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 
 @lru_cache(maxsize=64)

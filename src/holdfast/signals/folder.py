@@ -7,6 +7,7 @@ at its time stamp. A listener that died leaves its socket behind; whoever first 
 from __future__ import annotations
 
 import os
+from time import time_ns
 
 from holdfast.model.news import News
 
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LONGEST_PATH = 100  # a socket's path may have 107 bytes
+_LONGEST_NAME = 60
 _MOST_JOBS = 16
 _LARGEST = 4096
+_MOST_AT_ONCE = 256
+_TICK_NS = 50_000_000  # longer than a tick of any file system's clock
 
 
 def folder_of(path: str) -> str:
@@ -58,7 +62,8 @@ class Teller:
             changed = os.stat(self._folder).st_mtime_ns  # noqa: PTH116
             if changed != self._seen:
                 self._names = [name for name in os.listdir(self._folder) if name.endswith(".socket")]  # noqa: PTH208
-                self._seen = changed
+                # Another change in the same tick would leave the time stamp as it is: look again until it is over.
+                self._seen = changed if time_ns() - changed > _TICK_NS else -1
         except OSError:
             return []
         return self._names
@@ -84,7 +89,7 @@ class Listener:
     def __init__(self, path: str, name: str) -> None:
         from _socket import AF_UNIX, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, socket  # noqa: PLC0415
 
-        self.name = f"{name}.socket"
+        self.name = f"{name[-_LONGEST_NAME:]}.socket"  # the end of an owner's name is what makes it unique
         self._path = f"{make_folder(path)}/{self.name}"
         self._socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC)
         with _Short(self._path) as short:
@@ -95,13 +100,17 @@ class Listener:
         return int(self._socket.fileno())
 
     def receive(self) -> News:
-        """All news that has come; empty if none. Anyone may have sent it: it is only ever a reason to look."""
+        """News that has come; empty if none. Anyone may have sent it: it is only ever a reason to look.
+
+        A flood is taken a part at a time, so that the caller gets to other things.
+        """
         news = News()
         try:
-            while True:
+            for _ in range(_MOST_AT_ONCE):
                 _unpack(self._socket.recv(_LARGEST), news)
         except BlockingIOError:
             return news
+        return news
 
     def close(self) -> None:
         """Listen no more."""

@@ -43,7 +43,7 @@ def dead_owners(folder: str) -> Iterator[str]:
         path = f"{folder}/{name}"
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
+        except OSError:  # gone a moment ago, or another user's
             continue
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

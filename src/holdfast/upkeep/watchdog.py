@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from holdfast.engine.desk import Desk
     from holdfast.model.policy import Policy
+    from holdfast.store.port import Transaction
 
 log = logging.getLogger("holdfast.upkeep")
 
@@ -23,7 +24,11 @@ _DIED = Crashed(Failure("WorkerDied", "the whole worker died", "WORKER_DIED"))
 
 
 class Watchdog:
-    """Expired leases, whoever held them. After a leap of the clock nothing is expired for one lease."""
+    """Expired leases, whoever held them.
+
+    After a leap of the clock, and after a time in which the store or this process stood still, nothing is expired for
+    one lease: those who live need a chance to renew.
+    """
 
     name = "watchdog"
     leader_only = False
@@ -34,18 +39,25 @@ class Watchdog:
         self._lease_ms = lease_ms
         self.interval = min(5.0, max(0.1, lease_ms / 3000))
         self._drift = self._desk.store.now() - monotonic() * 1000
+        self._ran_at = monotonic()
         self._quiet_until = 0.0
 
     def run_once(self) -> dict[str, int]:
         """End expired runs; answers how many went where."""
-        drift = self._desk.store.now() - monotonic() * 1000
-        if abs(drift - self._drift) > self._lease_ms / 2:
-            log.warning("the clock leapt by %.0f s: no lease is ended for a while", (drift - self._drift) / 1000)
-            self._quiet_until = monotonic() + self._lease_ms / 1000
-        self._drift = drift
-        if monotonic() < self._quiet_until:
-            return {}
-        return self._desk.write(repairs.recover_expired, self._policies)
+        return self._desk.write(self._recover)
+
+    def _recover(self, tx: Transaction) -> dict[str, int]:
+        # Judged here, when the store has let us in: the wait for it counts.
+        now, ran_at, self._ran_at = monotonic(), self._ran_at, monotonic()
+        lease = self._lease_ms / 1000
+        leap = (tx.now - now * 1000 - self._drift) / 1000
+        self._drift += leap * 1000
+        if abs(leap) > lease / 2:
+            log.warning("the clock leapt by %.0f s: no lease is ended for a while", leap)
+            self._quiet_until = now + lease
+        elif now - ran_at > self.interval + lease / 2 and self._quiet_until <= ran_at:
+            self._quiet_until = now + lease
+        return {} if now < self._quiet_until else repairs.recover_expired(tx, self._policies)
 
 
 class Undertaker:

@@ -1,4 +1,4 @@
-"""A child: runs jobs in a process forked from the template. A solo child runs one job, alone."""
+"""A child: runs jobs in a process forked from the template."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import os
 import signal
 from typing import TYPE_CHECKING, Any
 
-from holdfast.engine import leases
-from holdfast.model.lease import Claim
-from holdfast.model.outcome import Outcome, Stopped
 from holdfast.signals.folder import Listener
 from holdfast.worker.application import Application
 from holdfast.worker.places import MOST_READY, Places
-from holdfast.worker.runner import Run, call_function, run_coroutine
-from holdfast.worker.slots import READY, RUNNING, SlotMap
+from holdfast.worker.slots import READY, SlotMap
+from holdfast.worker.solo import run_solo
 from holdfast.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -76,6 +73,7 @@ async def _work(app: Application, config: dict[str, Any], slots: SlotMap, pools:
         worker.drain(float(config.get("drain", DRAIN_SECONDS)) if asked == 1 else 0.0)
 
     loop.add_signal_handler(signal.SIGTERM, stop)
+    _heed_stop()
     listener = listen(app.desk, config["owner"], loop, worker) if config.get("signals", True) else None
     slots.say(READY)
     try:
@@ -100,31 +98,9 @@ def listen(desk: Any, owner: str, loop: asyncio.AbstractEventLoop, worker: Worke
     return listener
 
 
-def run_solo(app: Application, config: dict[str, Any]) -> None:
-    """Run one job, which the supervisor has claimed, and end it."""
-    claim = Claim._make(config["claim"])
-    definition = app.registry.get(claim.type)
-    assert definition is not None, "the supervisor claims only types that the template told it of"
-    slots = SlotMap(config["slots"], 1)
-    timeout_ms = claim.timeout_ms or definition.policy.timeout_ms
-    from time import monotonic  # noqa: PLC0415
-
-    slot = slots.take(claim.id, claim.token, int(monotonic() * 1000), timeout_ms or 0)
-    slots.enter(slot, RUNNING)
-    slots.say(READY)
-    run = Run(claim, definition, app.desk, timeout_ms=timeout_ms)
-    signal.signal(signal.SIGTERM, lambda *_: run.ask_to_stop())
-    outcome = asyncio.run(_awaited(run)) if definition.is_coroutine else call_function(run)
-    app.desk.write(leases.finish, [(claim, outcome)], app.registry.policies())
-
-
-async def _awaited(run: Run) -> Outcome:
-    task = asyncio.ensure_future(run_coroutine(run))
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    try:
-        return await task
-    except asyncio.CancelledError:
-        return Stopped()
+def _heed_stop() -> None:
+    """The template holds SIGTERM back: one that came while this process started is delivered now."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 def child_main(app: Application, config: dict[str, Any]) -> None:

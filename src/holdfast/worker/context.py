@@ -7,6 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.leases import progress
+from holdfast.model.errors import StoreError
 from holdfast.model.job import loads
 from holdfast.model.payload import encode
 
@@ -79,7 +80,11 @@ class JobContext:
             return
         self._shown_at = now
         text = encode(self._progress, what="progress", limit=_PROGRESS_LIMIT)
-        if not self._desk.write(progress, self._claim.id, self._claim.token, text):
+        try:
+            held = self._desk.write(progress, self._claim.id, self._claim.token, text)
+        except StoreError:  # away for a while: the run goes on, and the next one may get through
+            return
+        if not held:
             self._stop.set()
 
     def stop(self) -> None:

@@ -19,8 +19,8 @@ def die_with(parent: int) -> None:
 
 
 def kill_group(pid: int) -> None:
-    """Kill a process and all it started."""
-    for kill in (os.killpg, os.kill):
+    """Kill a process and all it started. 0 is nobody yet: to the kernel it would mean our own group."""
+    for kill in (os.killpg, os.kill) if pid > 0 else ():
         try:
             kill(pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):

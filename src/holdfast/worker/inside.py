@@ -102,9 +102,10 @@ class _Keeper(threading.Thread):
             hold = holds.get((run.id, run.token))
             if hold is None:
                 self._slots.command(run, slot_words.STOP)
-            elif hold.asked_to_stop:
+                continue
+            if hold.asked_to_stop:
                 self._slots.command(run, slot_words.ASK)
-            elif hold.until < late:
+            if hold.until < late:
                 due.append((run.id, run.token))
         if due:
             self._desk.write(leases.renew, due, self._lease_ms)

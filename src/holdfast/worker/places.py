@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 LONGEST_WAIT = 0.25  # seconds a job held ready may be expected to wait
 MOST_READY = 300
+_PATIENCE = 1.0  # seconds after which a job held ready is handed back
 _MEMORY = 0.1  # weight of the newest duration in the average
 
 
@@ -28,6 +29,11 @@ class Places:
         self.running = 0
         self.ready: deque[tuple[Claim, float]] = deque()  # claimed, waiting for a place, with when they came
         self._duration: float | None = None  # of a run, averaged; None until one has ended
+
+    @property
+    def patience(self) -> float:
+        """How long a job may be held ready, in seconds: always well below its lease, which nobody renews yet."""
+        return min(_PATIENCE, self.lease_ms / 4000)
 
     @property
     def free(self) -> int:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from contextlib import suppress
 from struct import Struct
 from typing import NamedTuple
 
@@ -49,6 +50,7 @@ class SlotMap:
 
     def __init__(self, path: str, size: int) -> None:
         self.size = size
+        self._path = path
         self._length = _HEADER + size * _SLOT.size
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
@@ -119,6 +121,8 @@ class SlotMap:
         at = _HEADER + run.slot * _SLOT.size + _ORDER_AT
         _SEQUENCE.pack_into(self._memory, at, (run.sequence & _MASK) << 2 | order)
 
-    def close(self) -> None:
-        """Unmap."""
+    def remove(self) -> None:
+        """Unmap, and delete the file."""
         self._memory.close()
+        with suppress(FileNotFoundError):
+            os.unlink(self._path)  # noqa: PTH108

@@ -1,15 +1,12 @@
 """The supervisor: keeps children working, leases alive and time-outs kept, and never imports user code.
 
 It talks to a template process, which has the application imported and forks children. From each child's slot map it
-sees which runs have begun; from the store, which leases the child holds. Every look compares the two:
-
-    lease without a run, older than a moment     handed back: the child is stuck and will not begin it
-    run without a lease                          lost: the child is told to stop it, and killed if it does not
-    run past its time-out and a grace            the child is killed: the run failed, its neighbours were interrupted
-    lease a third gone                           renewed
+sees which runs have begun; from the store, which leases the child holds; `look` says what follows when they differ.
 
 When a child dies its runs are ended at once: one run alone in it counts as crashed; several are suspects, and each is
-tried again in a process of its own. States: starting -> working -> stopping -> stopped; a second signal skips the wait.
+tried again in a process of its own. When the template dies its children die with it, and a new one is started.
+States: starting -> working -> stopping -> stopped; a second signal skips the wait. If the store is away when all ends,
+the lock on this worker's name goes with the process, and whichever worker comes next ends what it held.
 """
 
 from __future__ import annotations
@@ -21,42 +18,40 @@ import select
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from holdfast.engine import leases, repairs
 from holdfast.engine.desk import Desk
 from holdfast.model.errors import StoreError
-from holdfast.model.failure import Failure
-from holdfast.model.outcome import Crashed, Outcome, Raised, Stopped, Suspected, Unstarted
 from holdfast.signals.folder import Listener, Teller, make_folder
 from holdfast.signals.presence import Presence
 from holdfast.store.port import Order
-from holdfast.worker import slots as slot_words
+from holdfast.worker import look
 from holdfast.worker.application import Described
-from holdfast.worker.channel import Channel
 from holdfast.worker.child import COROUTINES, THREADS, slots_needed
 from holdfast.worker.death import describe_exit, kill_group
+from holdfast.worker.look import Child, Holds
+from holdfast.worker.nursery import Nursery
 from holdfast.worker.places import MOST_READY
-from holdfast.worker.slots import SlotMap, Started
+from holdfast.worker.slots import WORN, SlotMap, Started
+from holdfast.worker.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from holdfast.model.lease import Claim
-    from holdfast.store.port import Hold, Store
+    from holdfast.store.port import Store, Transaction
 
 log = logging.getLogger("holdfast.supervisor")
 
 STOP_SECONDS = 25.0
-KILL_AFTER = 27.0
-OVERRUN_GRACE = 5.0
-UNSTARTED_MS = 2_500
-HELLO_SECONDS = 120.0
+KILL_AFTER = 2.0  # after the time to stop: children that have not drained are killed
+LEAVE_AFTER = 4.0  # after it: nobody is waited for
+QUICKEST_LOOK = 0.05  # news may come with every commit; looks need not
+DIED_YOUNG = 1.0  # seconds; such a child is replaced at the next look, not at once
 
 
 @dataclass(kw_only=True)
@@ -77,26 +72,6 @@ class Options:
     stop_seconds: float = STOP_SECONDS
 
 
-@dataclass(kw_only=True, eq=False)
-class Child:
-    """One child as its supervisor knows it."""
-
-    name: str
-    owner: str
-    slots: SlotMap
-    claim: Claim | None = None  # of a solo child
-    pid: int = 0
-    born: float = 0.0
-    leaving_since: float | None = None  # told to drain
-    killed_for: str | None = None
-    overdue: set[tuple[str, int]] = field(default_factory=set)
-    told_to_stop: dict[tuple[str, int], float] = field(default_factory=dict)
-
-    @property
-    def solo(self) -> bool:
-        return self.claim is not None
-
-
 class Supervisor:
     """Run it with `run()`; ends by SIGTERM or SIGINT, or `stop()`."""
 
@@ -109,25 +84,24 @@ class Supervisor:
         self.desk: Desk
         self.app: Described
         self.stopping_since: float | None = None
+        self._leave_at = float("inf")
         self._open_store = open_store
         self._make_upkeep = upkeep
-        self._channel: Channel
-        self._template: subprocess.Popen[bytes]
+        self._nursery: Nursery
         self._work_folder = ""
         self._count = 0
         self._unended: list[tuple[Child, int, int]] = []
-        self._signals_seen = 0
         self._away = False
 
     # -- life
 
     def run(self) -> int:
         """Work until stopped; answers the exit code."""
+        wake = _catch_signals(self.stop)
+        if not self._open_nursery():
+            return 0 if self.stopping_since is not None else 2
         self._work_folder = tempfile.mkdtemp(prefix="holdfast-")
-        wake = _catch_signals(self._on_signal)
         try:
-            if not self._start_template():
-                return 2
             self.desk = Desk(self._open_store(self.app.url))
             return self._supervise(wake)
         finally:
@@ -135,12 +109,14 @@ class Supervisor:
 
     def stop(self) -> None:
         """Drain; called again, kill."""
-        self._signals_seen += 1
+        now = monotonic()
         if self.stopping_since is None:
-            self.stopping_since = monotonic()
+            self.stopping_since = now
+            self._leave_at = now + self.options.stop_seconds + LEAVE_AFTER
             for child in self.children.values():
                 self._tell_to_leave(child)
         else:
+            self._leave_at = min(self._leave_at, now + LEAVE_AFTER - KILL_AFTER)
             for child in self.children.values():
                 self._kill(child, "stopped at once")
 
@@ -152,46 +128,46 @@ class Supervisor:
         listener = Listener(path, self.owner.replace(":", "-")) if self.options.signals else None
         upkeep = self._make_upkeep(self) if self._make_upkeep else None
         try:
-            for _ in range(self.options.processes):
-                self._spawn()
-            self._loop(wake, listener, upkeep)
-            return 0
+            return self._loop(wake, listener, upkeep)
         finally:
-            for child in self.children.values():
-                kill_group(child.pid)
-            self._end_runs()
+            for child in list(self.children.values()):
+                self._kill(child, "stopped")
+                self._bury(child, signal.SIGKILL, 0)
+            self._nursery.close()
+            self._guarded(self._end_runs)
             if upkeep is not None:
-                upkeep.goodbye()
+                self._guarded(upkeep.goodbye)
             if listener is not None:
                 listener.close()
-            presence.end()
-            self._channel.close()
-            self._template.wait()
+            if not self._unended:
+                presence.end()
             self.desk.close()
 
-    def _loop(self, wake: int, listener: Listener | None, upkeep: Any) -> None:
+    def _loop(self, wake: int, listener: Listener | None, upkeep: Any) -> int:
         interval = min(1.0, max(0.05, self.app.shortest_lease() / 6000))
-        sources: list[Any] = [self._channel, wake, *([listener] if listener else [])]
-        next_look = 0.0
-        while self.children or self.stopping_since is None:
-            pause = max(0.0, min(next_look, upkeep.next_at if upkeep else next_look) - monotonic())
-            ready, _, _ = select.select(sources, [], [], pause)
+        looked = -interval
+        heard = False
+        while (self.children or self.stopping_since is None) and monotonic() < self._leave_at:
+            next_look = looked + (QUICKEST_LOOK if heard else interval)
+            next_act = min(next_look, upkeep.next_at) if upkeep and self.stopping_since is None else next_look
+            sources: list[Any] = [self._nursery, wake, *([listener] if listener else [])]
+            ready, _, _ = select.select(sources, [], [], max(0.0, next_act - monotonic()))
             if wake in ready:
                 os.read(wake, 4096)
-            if self._channel in ready:
-                for message in self._channel.receive():
-                    self._on_message(message)
-                if self._channel.closed:
-                    raise SystemExit("the template process died: look at its messages above")
-            heard = bool(listener and listener in ready and listener.receive())
-            if monotonic() >= next_look or heard:
+            if self._nursery in ready and not self._hear_nursery():
+                return 0 if self.stopping_since is not None else 1
+            if listener in ready and listener.receive():  # type: ignore[union-attr]
+                heard = True
+            if monotonic() >= looked + (QUICKEST_LOOK if heard else interval):
+                looked, heard = monotonic(), False
                 self._guarded(self._look)
+                self._top_up()
                 self._guarded(self._claim_solos)
-                next_look = monotonic() + interval
-            if upkeep is not None:
+            if upkeep is not None and self.stopping_since is None:
                 self._guarded(upkeep.run_due)
+        return 0
 
-    def _guarded(self, act: Callable[[], None]) -> None:
+    def _guarded(self, act: Callable[[], object]) -> None:
         """The store may be away for a while: say so once, and go on trying."""
         try:
             act()
@@ -205,34 +181,44 @@ class Supervisor:
 
     # -- template and children
 
-    def _start_template(self) -> bool:
-        ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "holdfast.worker.template", str(theirs.fileno()), str(os.getpid()),
-                   self.options.folder, self.options.log_level, self.options.spec, self.options.url or ""]  # fmt: skip
-        self._template = subprocess.Popen(command, pass_fds=[theirs.fileno()])  # noqa: S603  # our own interpreter and module
-        theirs.close()
-        self._channel = Channel(ours)
-        give_up = monotonic() + HELLO_SECONDS
-        while monotonic() < give_up and self.stopping_since is None:
-            if not select.select([self._channel], [], [], 0.2)[0]:
-                continue
-            for message in self._channel.receive():
-                if "hello" in message:
-                    self.app = Described(message["hello"], self.options.queues)
-                    return True
-                _report(message)
-            if self._channel.closed:
-                break
-        self._template.kill()
-        self._template.wait()
-        return False
+    def _open_nursery(self) -> bool:
+        options = self.options
+        self._nursery = Nursery(
+            spec=options.spec, folder=options.folder, url=options.url, log_level=options.log_level
+        )  # fmt: skip
+        told = self._nursery.hello(lambda: self.stopping_since is None)
+        if told is not None:
+            self.app = Described(told, options.queues)
+        return told is not None
 
-    def _spawn(self, claim: Claim | None = None, owner: str | None = None) -> None:
+    def _hear_nursery(self) -> bool:
+        """Births and deaths; False when there is no template any more."""
+        for message in self._nursery.news():
+            self._on_message(message)
+        if not self._nursery.gone:
+            return True
+        for child in list(self.children.values()):  # they died with it
+            kill_group(child.pid)
+            self._bury(child, signal.SIGKILL, 0)
+        self._nursery.close()
+        self._guarded(self._end_runs)
+        if self.stopping_since is not None:
+            return False
+        log.warning("the template process died: it is started anew")
+        return self._open_nursery()
+
+    def _top_up(self) -> None:
+        """Have as many children as were asked for."""
+        staying = sum(not one.solo and one.leaving_since is None for one in self.children.values())
+        for _ in range(self.options.processes - staying if self.stopping_since is None else 0):
+            self._spawn()
+
+    def _spawn(self, claim: Claim | None = None) -> None:
         self._count += 1
-        name = f"{'solo' if claim else 'child'}-{self._count}"
+        name = self._next_name(solo=claim is not None, number=self._count)
         config = {
             "name": name,
-            "owner": owner or f"{self.owner}/{name}",
+            "owner": f"{self.owner}/{name}",
             "slots": f"{self._work_folder}/{name}.slots",
             "claim": claim,
             "queues": self.options.queues,
@@ -244,29 +230,39 @@ class Supervisor:
         }
         slots = SlotMap(str(config["slots"]), 1 if claim else slots_needed(config))
         child = Child(name=name, owner=str(config["owner"]), slots=slots, claim=claim, born=monotonic())
+        if claim is not None:  # shown from the first moment on: it is renewed while its process starts
+            timeout_ms = claim.timeout_ms or self.app.policies()[claim.type].timeout_ms
+            slots.take(claim.id, claim.token, int(child.born * 1000), timeout_ms or 0)
         self.children[name] = child
-        self._channel.send({"fork": config})
+        self._nursery.fork(config)
+
+    def _next_name(self, *, solo: bool, number: int) -> str:
+        # The number comes first: no owner's name is the beginning of another's.
+        return f"{number}-{'solo' if solo else 'child'}"
 
     def _on_message(self, message: dict[str, Any]) -> None:
-        if "forked" in message:
-            child = self.children[message["forked"]]
+        if "forked" in message and (child := self.children.get(message["forked"])):
             child.pid = message["pid"]
             if self.stopping_since is not None:
                 self._tell_to_leave(child)
+        elif "unforked" in message and (child := self.children.get(message["unforked"])):
+            log.warning("no process could be made for %s: %s", child.name, message["error"])
+            self._bury(child, 0, 0)
+            self._guarded(self._end_runs)
         elif "ended" in message:
-            child = next((one for one in self.children.values() if one.pid == message["ended"]), None)  # type: ignore[assignment]
-            if child is not None:
+            for child in [one for one in self.children.values() if one.pid == message["ended"]]:
                 self._on_death(child, message["status"], message["peak_kib"])
 
     def _on_death(self, child: Child, status: int, peak_kib: int) -> None:
-        del self.children[child.name]
-        kill_group(child.pid)  # what its handlers started goes too
-        self._unended.append((child, status, peak_kib))
+        self._bury(child, status, peak_kib)
         self._guarded(self._end_runs)
-        if not child.solo and self.stopping_since is None and child.leaving_since is None:
-            self._spawn()
-        if child.solo:
-            self._guarded(self._claim_solos)
+        if monotonic() - child.born > DIED_YOUNG:
+            self._top_up()
+        self._guarded(self._claim_solos)
+
+    def _bury(self, child: Child, status: int, peak_kib: int) -> None:
+        del self.children[child.name]
+        self._unended.append((child, status, peak_kib))
 
     def _tell_to_leave(self, child: Child) -> None:
         if child.pid and child.leaving_since is None:
@@ -278,149 +274,77 @@ class Supervisor:
             child.killed_for = why
             kill_group(child.pid)
 
-    def _on_signal(self) -> None:
-        self.stop()
-
     # -- the ends of runs
 
     def _end_runs(self) -> None:
         """End what dead children held. Kept until the store has taken it."""
         while self._unended:
             child, status, peak_kib = self._unended[0]
-            verdicts = _Verdicts(child, status, peak_kib)
+            verdicts = Verdicts(child, status, peak_kib)
             counts = self.desk.write(repairs.end_runs_of, child.owner, verdicts.of, self.app.policies())
             if counts:
                 log.warning("%s ended by %s; its runs: %s", child.name, describe_exit(status), counts)
-            child.slots.close()
+            child.slots.remove()
             self._unended.pop(0)
 
     # -- looks
 
     def _look(self) -> None:
         """Compare what children run with what they hold."""
-        now = monotonic()
-        begun = {child.name: child.slots.started() for child in self.children.values() if child.pid}
+        living = [child for child in self.children.values() if child.pid]
         # Slots before leases: a run that begins in between is in neither or in both.
-        holds = self.desk.read(leases.held, self.owner) if self.children else []
-        by_owner: dict[str, dict[tuple[str, int], Hold]] = {}
-        for hold in holds:
+        begun = [(child, child.slots.started()) for child in living]
+        by_owner: dict[str, Holds] = {}
+        for hold in self.desk.read(leases.held, self.owner) if living else ():
             by_owner.setdefault(hold.owner, {})[hold.id, hold.token] = hold
-        for name, runs in begun.items():
-            child = self.children[name]
-            self._judge(child, runs, by_owner.get(child.owner, {}), now)
-        self._renew(begun, by_owner)
-        self._hand_back(begun, by_owner)
-        if self.stopping_since is not None and now - self.stopping_since > self.options.stop_seconds + 2:
-            for child in self.children.values():
-                self._kill(child, "stopped")
+        now = monotonic()
+        for child, runs in begun:
+            why = look.judge(child, runs, by_owner.get(child.owner, {}), now)
+            if why is None and self._has_to_go(now):
+                why = "stopped"
+            if why is not None:
+                log.warning("%s is killed: %s", child.name, why)
+                self._kill(child, why)
+            elif child.slots.state() == WORN and child.leaving_since is None:
+                log.warning("%s has a handler that will not stop: it is replaced", child.name)
+                self._tell_to_leave(child)
+        self._keep(begun, by_owner)
 
-    def _judge(self, child: Child, runs: list[Started], holds: dict[tuple[str, int], Hold], now: float) -> None:
-        for run in runs:
-            key = (run.id, run.token)
-            hold = holds.get(key)
-            if hold is None:
-                since = child.told_to_stop.setdefault(key, now)
-                child.slots.command(run, slot_words.STOP)
-                if now - since > OVERRUN_GRACE:
-                    self._kill(child, "a run that lost its lease would not stop")
-            elif hold.asked_to_stop:
-                child.slots.command(run, slot_words.ASK)
-            if run.limit and now * 1000 - run.since > run.limit + (0 if child.solo else OVERRUN_GRACE * 1000):
-                child.overdue.add(key)
-                self._kill(child, "a run overran its time-out")
-        if child.slots.state() == slot_words.WORN and child.leaving_since is None and self.stopping_since is None:
-            log.warning("%s has a thread that will not stop: it is replaced", child.name)
-            self._tell_to_leave(child)
-            self._spawn()
-        if (
-            child.leaving_since is not None
-            and child.slots.state() == slot_words.WORN
-            and now - child.leaving_since > OVERRUN_GRACE
-        ):
-            self._kill(child, "a thread would not stop")
+    def _has_to_go(self, now: float) -> bool:
+        return self.stopping_since is not None and now - self.stopping_since > self.options.stop_seconds + KILL_AFTER
 
-    def _renew(self, begun: dict[str, list[Started]], by_owner: dict[str, dict[tuple[str, int], Hold]]) -> None:
+    def _keep(self, begun: list[tuple[Child, list[Started]]], by_owner: dict[str, Holds]) -> None:
+        """Renew what runs; hand back what was claimed and does not begin."""
         lease_ms = self.app.shortest_lease()
+        now = self.desk.store.now()
+        late = look.unstarted_since(lease_ms, now)
         due = []
-        for name, runs in begun.items():
-            holds = by_owner.get(self.children[name].owner, {}) if name in self.children else {}
-            due += [
-                (run.id, run.token)
-                for run in runs
-                if (hold := holds.get((run.id, run.token))) and self._third_gone(hold, lease_ms)
-            ]
+        for child, runs in begun:
+            holds = by_owner.get(child.owner, {})
+            due += look.to_renew(runs, holds, before=now + lease_ms * 2 / 3)
+            if look.has_unstarted(runs, holds, late=late):
+                begun_keys = {(run.id, run.token) for run in runs}
+                self.desk.write(look.release_unstarted, child.owner, begun_keys, late)
         if due:
             self.desk.write(leases.renew, due, lease_ms)
-
-    def _third_gone(self, hold: Hold, lease_ms: int) -> bool:
-        return hold.until - self.desk.store.now() < lease_ms * 2 / 3
-
-    def _hand_back(self, begun: dict[str, list[Started]], by_owner: dict[str, dict[tuple[str, int], Hold]]) -> None:
-        """Release what a child claimed and did not begin in time."""
-        owners = {
-            self.children[name].owner: {(run.id, run.token) for run in runs}
-            for name, runs in begun.items()
-            if name in self.children
-        }
-        late = self.desk.store.now() - UNSTARTED_MS
-        for owner, started in owners.items():
-            if any(hold.since < late and key not in started for key, hold in by_owner.get(owner, {}).items()):
-                self.desk.write(_release_unstarted, owner, started, late)
 
     # -- jobs that run alone
 
     def _claim_solos(self) -> None:
-        """Take jobs that run in processes of their own: types that ask for it, and suspects."""
+        """Take jobs that run in processes of their own: suspects first, then types that ask for it."""
         while self.stopping_since is None and sum(one.solo for one in self.children.values()) < self.options.solos:
-            owner = f"{self.owner}/solo-{self._count + 1}"
-            lease_ms = self.app.shortest_lease()
-            claims = []
-            if isolated := self.app.lanes(isolated=True):
-                claims = self.desk.write(leases.claim, Order(owner, isolated, 1, lease_ms))
-            if not claims:
-                claims = self.desk.write(leases.claim_alone, Order(owner, self.app.lanes(), 1, lease_ms))
+            owner = f"{self.owner}/{self._next_name(solo=True, number=self._count + 1)}"
+            claims = self.desk.write(_claim_one, owner, self.app)
             if not claims:
                 return
-            self._spawn(claims[0], owner)
+            self._spawn(claims[0])
 
 
-class _Verdicts:
-    """How the runs of a dead child ended."""
-
-    def __init__(self, child: Child, status: int, peak_kib: int) -> None:
-        self._child = child
-        self._phases = {(run.id, run.token): run.phase for run in child.slots.started()}
-        self._entered = sum(phase == slot_words.RUNNING for phase in self._phases.values())
-        how = describe_exit(status)
-        self._failure = Failure(
-            "WorkerDied",
-            f"the process died by {how}, peak memory {peak_kib // 1024} MiB, worker {child.owner}",
-            "WORKER_DIED",
-        )
-
-    def of(self, claim: Claim) -> Outcome:
-        key = (claim.id, claim.token)
-        phase = slot_words.RUNNING if self._child.solo else self._phases.get(key, slot_words.TAKEN)
-        if phase == slot_words.TAKEN:
-            return Unstarted()
-        if key in self._child.overdue:
-            return Raised(Failure("TimeoutError", "ran past its time-out and its process was killed", "TIMEOUT"))
-        if phase == slot_words.RETURNED or self._child.killed_for is not None or self._child.leaving_since is not None:
-            return Stopped()  # it did no harm
-        if self._child.solo or self._entered == 1:
-            return Crashed(self._failure, alone=True)
-        return Suspected(self._failure)
-
-
-def _release_unstarted(tx: Any, owner: str, started: set[tuple[str, int]], late: int) -> list[bool]:
-    from holdfast.model import stamp  # noqa: PLC0415
-
-    claims = [
-        claim
-        for claim in tx.held_by(owner)
-        if (claim.id, claim.token) not in started and stamp.from_text(claim.started_at) < late
-    ]
-    return leases.finish(tx, [(claim, Unstarted()) for claim in claims])
+def _claim_one(tx: Transaction, owner: str, app: Described) -> list[Claim]:
+    lease_ms = app.shortest_lease()
+    claims = leases.claim_alone(tx, Order(owner, app.lanes(), 1, lease_ms))
+    isolated = app.lanes(isolated=True)
+    return claims or (leases.claim(tx, Order(owner, isolated, 1, lease_ms)) if isolated else [])
 
 
 def _catch_signals(act: Callable[[], None]) -> int:
@@ -436,9 +360,3 @@ def _signal(pid: int, number: int) -> None:
         os.kill(pid, number)
     except ProcessLookupError:
         return
-
-
-def _report(message: Mapping[str, Any]) -> None:
-    if os.environ.get("HOLDFAST_DEBUG"):
-        sys.stderr.write(message.get("traceback", ""))
-    sys.stderr.write(f"the application could not be loaded: {message.get('error', '')}\n")

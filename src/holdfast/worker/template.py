@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     descriptor, parent, folder, level, spec, url = arguments
     die_with(int(parent))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to us too; the supervisor decides
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # waits until a child has a handler for it
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     channel = Channel(socket.socket(fileno=int(descriptor)))
     try:
@@ -54,11 +54,19 @@ def _serve(channel: Channel, app: Application) -> None:
         _reap(channel, children)
         if channel in ready:
             for message in channel.receive():
-                pid = _fork(channel, app, message["fork"])
-                children.add(pid)
-                channel.send({"forked": message["fork"]["name"], "pid": pid})
+                _bear(channel, app, message["fork"], children)
     for pid in children:
         kill_group(pid)
+
+
+def _bear(channel: Channel, app: Application, config: dict[str, Any], children: set[int]) -> None:
+    try:
+        pid = _fork(channel, app, config)
+    except OSError as error:  # the machine has no room for one more; it may have later
+        channel.send({"unforked": config["name"], "error": str(error)})
+        return
+    children.add(pid)
+    channel.send({"forked": config["name"], "pid": pid})
 
 
 def _fork(channel: Channel, app: Application, config: dict[str, Any]) -> int:
@@ -80,11 +88,14 @@ def _fork(channel: Channel, app: Application, config: dict[str, Any]) -> int:
 def _reap(channel: Channel, children: set[int]) -> None:
     while True:
         try:
-            pid, status, usage = os.wait4(-1, os.WNOHANG)
+            dead = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return
-        if pid == 0:
+        if dead is None:
             return
+        if dead.si_pid in children:
+            kill_group(dead.si_pid)  # what its handlers started goes too; until it is reaped, its number is its own
+        pid, status, usage = os.wait4(dead.si_pid, 0)
         if pid in children:
             children.discard(pid)
             channel.send({"ended": pid, "status": status, "peak_kib": usage.ru_maxrss})

@@ -19,6 +19,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from holdfast.engine import leases
+from holdfast.model import stamp
 from holdfast.model.errors import StoreError
 from holdfast.model.failure import Failure, failure_of
 from holdfast.model.outcome import Outcome, Raised, Stopped, Unstarted
@@ -39,7 +40,6 @@ log = logging.getLogger("holdfast.worker")
 
 POLL = 1.0  # seconds between looks when nothing woke us
 TICK = 0.1
-UNSTARTED_PATIENCE = 1.0
 THREAD_GRACE = 5.0
 LONGEST_PAUSE = 10.0
 
@@ -117,9 +117,10 @@ class Worker:
         for run, accepted in zip(ended, got.accepted, strict=False):
             self._slots.give(run.slot)
             log_ending(run, accepted=accepted)
-        now = monotonic()
         for (pool, _), claims in zip(wanted, got.claims, strict=True):
-            pool.ready.extend((claim, now) for claim in claims)
+            if claims:  # as old as the store says: this process may have been stuck since
+                came = monotonic() - max(0, self.desk.store.now() - stamp.from_text(claims[0].started_at)) / 1000
+                pool.ready.extend((claim, came) for claim in claims)
             self._fill(pool)
         if any(got.claims) or self._ended:
             return 0
@@ -144,9 +145,9 @@ class Worker:
     def _fill(self, pool: Places) -> None:
         """Begin what is ready, as far as there are places and slots to show it in."""
         now = monotonic()
-        while pool.ready and pool.free > 0 and self._slots.free:
+        while pool.ready and pool.free > 0 and self._slots.free and not self._draining:
             claim, came = pool.ready.popleft()
-            if now - came > UNSTARTED_PATIENCE:  # the supervisor may have handed it back while we were stuck
+            if now - came > pool.patience:  # the supervisor may have handed it back while we were stuck
                 self._handed_back.append(claim)
             else:
                 self._begin(claim, pool)
@@ -166,24 +167,21 @@ class Worker:
     async def _run(self, run: Run, work: Coroutine[None, None, Outcome]) -> None:
         self._slots.enter(run.slot, slot_words.RUNNING)
         try:
-            outcome: Outcome | None = await work
-        except asyncio.CancelledError:
-            outcome = None
-        except BaseException as error:  # noqa: BLE001  # the job must end, whatever the handler's error does to us
+            outcome = await work
+        except BaseException as error:  # noqa: BLE001  # a cancellation that we did not ask for is the handler's own
             outcome = Raised(failure_of(error))
         self._end(run, outcome)
 
-    def _end(self, run: Run, outcome: Outcome | None) -> None:
+    def _end(self, run: Run, outcome: Outcome) -> None:
         self._runs.discard(run)
         self._slots.enter(run.slot, slot_words.RETURNED)
         run.pool.ended(monotonic() - run.since)
         if run.lost:
             self._slots.give(run.slot)
         else:
-            run.outcome = run.verdict or outcome or Stopped()
+            run.outcome = run.verdict or outcome
             self._ended.append(run)
-        if run.pool.ready and not self._draining:
-            self._fill(run.pool)
+        self._fill(run.pool)
         self._wake.set()
 
     # -- time passing
@@ -198,8 +196,7 @@ class Worker:
             if self._draining and self._deadline is not None and now > self._deadline:
                 self._stop_all()
             for pool in self._pools:
-                stale = list(pool.stale(now, 0.0 if self._draining else UNSTARTED_PATIENCE))
-                if stale:
+                if stale := pool.stale(now, 0.0 if self._draining else pool.patience):
                     self._handed_back += stale
                     self._wake.set()
 

@@ -75,7 +75,12 @@ def test_jobs_that_ended_or_run_do_not_slow_a_claim(sqlite_store):
 
 def test_the_count_sees_a_walk_over_many_jobs(sqlite_store):
     fill(sqlite_store)
-    assert steps_of(sqlite_store, lambda: write(sqlite_store, lambda tx: tx.execute("select sum(priority) from job_queue"))) > MANY
+    assert (
+        steps_of(
+            sqlite_store, lambda: write(sqlite_store, lambda tx: tx.execute("select sum(priority) from job_queue"))
+        )
+        > MANY
+    )
 
 
 def test_looking_for_what_waits_skips_from_lane_to_lane(sqlite_store):

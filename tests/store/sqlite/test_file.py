@@ -209,7 +209,9 @@ def test_processes_that_open_a_new_file_at_the_same_moment_all_succeed(file, set
     start = str(time() + 0.7)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     processes = [
-        subprocess.Popen([sys.executable, "-c", OPENING, url, start], env=environment, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", OPENING, url, start], env=environment, stderr=subprocess.PIPE, text=True
+        )
         for _ in range(8)
     ]
     errors = [process.communicate()[1] for process in processes]

@@ -90,7 +90,11 @@ def test_a_hot_query_reads_through_its_index(filled, query, analysed):
     steps = plan(filled, query, parameters)
     for pattern in wanted:
         assert any(re.search(pattern, step) for step in steps), steps
-    walked = [step for step in steps if re.search(r"SCAN (job_queue|j|n|c|p)\b(?! USING (COVERING )?INDEX job_queue_due)", step)]
+    walked = [
+        step
+        for step in steps
+        if re.search(r"SCAN (job_queue|j|n|c|p)\b(?! USING (COVERING )?INDEX job_queue_due)", step)
+    ]
     assert walked == []
 
 

@@ -121,7 +121,9 @@ def test_tables_of_the_application_live_beside_ours(file, open_file):
 
 
 def test_a_file_with_our_record_but_no_migrations_is_brought_up_to_date(file, open_file):
-    run(file, "create table holdfast_schema (version integer not null primary key, name text not null, applied_at text)")
+    run(
+        file, "create table holdfast_schema (version integer not null primary key, name text not null, applied_at text)"
+    )
     assert open_file(file).migrate() == 1
 
 

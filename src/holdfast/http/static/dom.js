@@ -18,9 +18,12 @@ export function write(element, text) {
   if (element.textContent !== wanted) element.textContent = wanted;
 }
 
+const kept = new WeakMap(); // parent -> its rows by key
+
 /** Bring the children of a parent in line with items: rows are kept by key, made, moved and removed as needed. */
 export function lineUp(parent, items, keyOf, makeRow, updateRow) {
-  const rows = (parent.rows ??= new Map());
+  if (!kept.has(parent)) kept.set(parent, new Map());
+  const rows = kept.get(parent);
   const wanted = new Set(items.map(keyOf));
   for (const [key, row] of rows) {
     if (!wanted.has(key)) {

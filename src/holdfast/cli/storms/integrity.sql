@@ -1,0 +1,2 @@
+-- integrity: whether the file is whole.
+pragma integrity_check

@@ -1,0 +1,108 @@
+"""What a supervisor makes of a child when it compares the runs it shows with the leases it holds.
+
+    lease without a run, older than a moment     handed back: the child is stuck and will not begin it
+    run without a lease                          lost: the child is told to stop it, and killed if it does not
+    run past its time-out and a grace            the child is killed: the run failed, its neighbours were interrupted
+    lease a third gone                           renewed
+
+A run whose handler has returned only waits for its commit: it overruns nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from holdfast.engine import leases
+from holdfast.model import stamp
+from holdfast.model.outcome import Unstarted
+from holdfast.worker import slots as slot_words
+from holdfast.worker.slots import SlotMap, Started
+
+if TYPE_CHECKING:
+    from holdfast.model.lease import Claim
+    from holdfast.store.port import Hold, Transaction
+
+OVERRUN_GRACE = 5.0
+_UNSTARTED_MS = 2_500
+
+Key = tuple[str, int]  # a run: the job's id and its token
+Holds = dict[Key, "Hold"]
+
+
+@dataclass(kw_only=True, eq=False)
+class Child:
+    """One child as its supervisor knows it."""
+
+    name: str
+    owner: str
+    slots: SlotMap
+    claim: Claim | None = None  # of a solo child
+    pid: int = 0  # until the template has told it
+    born: float = 0.0
+    leaving_since: float | None = None  # told to drain
+    killed_for: str | None = None
+    overdue: set[Key] = field(default_factory=set)
+    lost: dict[Key, float] = field(default_factory=dict)  # runs without a lease, since when
+
+    @property
+    def solo(self) -> bool:
+        """Whether it runs one job alone."""
+        return self.claim is not None
+
+
+def judge(child: Child, runs: list[Started], holds: Holds, now: float) -> str | None:
+    """Pass on what the store says of its runs; answers why the child must be killed, if it must."""
+    grace = 0.0 if child.solo else OVERRUN_GRACE
+    lost = {}
+    why = None
+    for run in runs:
+        key = (run.id, run.token)
+        if run.phase == slot_words.RETURNED:
+            continue
+        hold = holds.get(key)
+        if hold is None:
+            lost[key] = child.lost.get(key, now)
+            child.slots.command(run, slot_words.STOP)
+            if now - lost[key] >= grace:
+                why = "a run that lost its lease would not stop"
+        elif hold.asked_to_stop:
+            child.slots.command(run, slot_words.ASK)
+        if run.limit and now * 1000 - run.since > run.limit + grace * 1000:
+            child.overdue.add(key)
+            why = "a run overran its time-out"
+    child.lost = lost
+    if child.slots.state() == slot_words.WORN and _leaves_for(child, now) > OVERRUN_GRACE:
+        why = why or "a handler would not stop"
+    return why
+
+
+def to_renew(runs: list[Started], holds: Holds, *, before: float) -> list[Key]:
+    """The runs whose leases end before an instant."""
+    keys = [(run.id, run.token) for run in runs]
+    return [key for key in keys if key in holds and holds[key].until < before]
+
+
+def unstarted_since(lease_ms: int, now: int) -> int:
+    """Claims older than this instant that have not begun will not begin: well before their lease ends."""
+    return now - min(_UNSTARTED_MS, lease_ms // 2)
+
+
+def has_unstarted(runs: list[Started], holds: Holds, *, late: int) -> bool:
+    """Whether a child holds claims that it should have begun long ago."""
+    begun = {(run.id, run.token) for run in runs}
+    return any(hold.since < late and key not in begun for key, hold in holds.items())
+
+
+def release_unstarted(tx: Transaction, owner: str, begun: set[Key], late: int) -> list[bool]:
+    """Hand back what a child claimed and did not begin in time."""
+    claims = [
+        claim
+        for claim in tx.held_by(owner)
+        if (claim.id, claim.token) not in begun and stamp.from_text(claim.started_at) < late
+    ]
+    return leases.finish(tx, [(claim, Unstarted()) for claim in claims])
+
+
+def _leaves_for(child: Child, now: float) -> float:
+    return 0.0 if child.leaving_since is None else now - child.leaving_since

@@ -1,0 +1,78 @@
+"""The supervisor's end of the template process: starts it, asks it for children, hears of their births and deaths."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import subprocess
+import sys
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from holdfast.worker.channel import Channel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+HELLO_SECONDS = 120.0
+_LAST_WAIT = 2.0
+
+
+class Nursery:
+    """One template. When it is gone its children are gone too, and a new nursery is needed."""
+
+    def __init__(self, *, spec: str, folder: str, url: str | None, log_level: str) -> None:
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, "-m", "holdfast.worker.template", str(theirs.fileno()), str(os.getpid()),
+                   folder, log_level, spec, url or ""]  # fmt: skip
+        self._template = subprocess.Popen(command, pass_fds=[theirs.fileno()])  # noqa: S603  # our own interpreter and module
+        theirs.close()
+        self._channel = Channel(ours)
+
+    def hello(self, wanted: Callable[[], bool]) -> dict[str, Any] | None:
+        """What the application is, once it is loaded; None if it cannot be, or is no longer wanted."""
+        give_up = monotonic() + HELLO_SECONDS
+        while monotonic() < give_up and not self.gone and wanted():
+            if not select.select([self._channel], [], [], 0.1)[0]:
+                continue
+            for message in self._channel.receive():
+                if "hello" in message:
+                    told: dict[str, Any] = message["hello"]
+                    return told
+                _report(message)
+        self._template.kill()
+        self.close()
+        return None
+
+    def fileno(self) -> int:
+        """For selectors."""
+        return self._channel.fileno()
+
+    @property
+    def gone(self) -> bool:
+        """Whether the template has died, and its children with it."""
+        return self._channel.closed
+
+    def fork(self, config: Mapping[str, Any]) -> None:
+        """Ask for a child."""
+        self._channel.send({"fork": config})
+
+    def news(self) -> list[dict[str, Any]]:
+        """Births and deaths since the last look."""
+        return self._channel.receive()
+
+    def close(self) -> None:
+        """End the template; it takes its children along. One that does not heed is killed."""
+        self._channel.close()
+        try:
+            self._template.wait(_LAST_WAIT)
+        except subprocess.TimeoutExpired:
+            self._template.kill()
+            self._template.wait()
+
+
+def _report(message: Mapping[str, Any]) -> None:
+    if os.environ.get("HOLDFAST_DEBUG"):
+        sys.stderr.write(message.get("traceback", ""))
+    sys.stderr.write(f"the application could not be loaded: {message.get('error', '')}\n")

@@ -1,0 +1,86 @@
+"""A solo child: runs one job, alone in its process.
+
+The supervisor has claimed the job and shows it in the slot map; it ends the process when the run overruns its time-out
+or has lost its lease. The first SIGTERM lets a coroutine go on for the time to stop and shows `cancelled` to a plain
+function; the supervisor ends what is left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import threading
+from time import sleep
+from typing import TYPE_CHECKING, Any
+
+from holdfast.engine import leases
+from holdfast.model.errors import StoreError
+from holdfast.model.lease import Claim
+from holdfast.model.outcome import Outcome, Stopped
+from holdfast.worker.runner import Run, call_function, outcome_of, run_coroutine
+from holdfast.worker.slots import ASK, READY, RETURNED, RUNNING, SlotMap
+
+if TYPE_CHECKING:
+    from holdfast.worker.application import Application
+
+log = logging.getLogger("holdfast.worker")
+
+TICK = 0.1
+_SLOT = 0
+
+
+def run_solo(app: Application, config: dict[str, Any]) -> None:
+    """Run one job, which the supervisor has claimed, and end it."""
+    claim = Claim._make(config["claim"])
+    definition = app.registry.get(claim.type)
+    assert definition is not None, "the supervisor claims only types that the template told it of"
+    slots = SlotMap(config["slots"], 1)
+    run = Run(claim, definition, app.desk)
+    signal.signal(signal.SIGTERM, lambda *_: run.ask_to_stop())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    threading.Thread(target=_watch, args=(slots, run), daemon=True).start()
+    slots.enter(_SLOT, RUNNING)
+    slots.say(READY)
+    outcome = asyncio.run(_awaited(run, config["drain"])) if definition.is_coroutine else call_function(run)
+    slots.enter(_SLOT, RETURNED)
+    _hand_in(app, claim, outcome)
+
+
+def _watch(slots: SlotMap, run: Run) -> None:
+    """Let the handler see that a cancel was asked for."""
+    while slots.order(_SLOT) != ASK:
+        sleep(TICK)
+    run.ask_to_stop()
+
+
+async def _awaited(run: Run, drain: float) -> Outcome:
+    task = asyncio.ensure_future(run_coroutine(run))
+    loop = asyncio.get_running_loop()
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        stopped = True
+        task.cancel()
+
+    loop.add_signal_handler(signal.SIGTERM, lambda: loop.call_later(drain, stop))
+    try:
+        return await task
+    except asyncio.CancelledError as error:
+        return Stopped() if stopped else outcome_of(error, run.definition)
+
+
+def _hand_in(app: Application, claim: Claim, outcome: Outcome) -> None:
+    """End the run; while the store is away, wait for it."""
+    away = False
+    while True:
+        try:
+            app.desk.write(leases.finish, [(claim, outcome)], app.registry.policies())
+        except StoreError as error:
+            if not away:
+                log.warning("the store is away: %s", error)
+            away = True
+            sleep(TICK)
+        else:
+            return

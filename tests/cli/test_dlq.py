@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import pytest
+
+from holdfast.cli.verbs import PAGE
+from holdfast.model.status import Status
+from tests.cli.given import dead, ended
+
+
+@pytest.fixture
+def letters(app) -> dict[str, str]:
+    return {
+        "mail": dead(app, "mail"),
+        "tick": dead(app, "tick", tenant="t"),
+        "failed": ended(app, Status.FAILED, "mail"),
+    }
+
+
+def test_dead_letters_are_listed_alone(cli, letters):
+    found = cli("dlq", "list", "--json").json
+    assert {job["id"] for job in found} == {letters["mail"], letters["tick"]}
+    assert cli("dlq", "list", "--type", "tick", "--json").json[0]["id"] == letters["tick"]
+    assert cli("dlq", "list", "--tenant", "t", "--json").json[0]["id"] == letters["tick"]
+    assert "ValueError: it broke" in cli("dlq", "list").out
+
+
+def test_a_listing_of_dead_letters_goes_on_below_a_job(cli, letters):
+    newest, oldest = sorted((letters["mail"], letters["tick"]), reverse=True)
+    assert cli("dlq", "list", "--limit", "1").err == f"more: --before {newest}\n"
+    assert [job["id"] for job in cli("dlq", "list", "--before", newest, "--json").json] == [oldest]
+
+
+def test_no_dead_letters_says_so(cli, app):
+    app.jobs()
+    assert cli("dlq", "list") == (0, "", "no dead letters\n")
+
+
+def test_one_dead_letter_is_retried(cli, app, letters):
+    assert cli("dlq", "retry", letters["mail"]).out == "1 sent round again\n"
+    assert app.get(letters["mail"]).status == "queued"
+    assert app.get(letters["tick"]).status == "dead_letter"
+
+
+def test_the_dead_letters_of_a_type_are_retried(cli, app, letters):
+    assert cli("dlq", "retry", "--type", "tick", "--json").json == {"retried": 1}
+    assert app.get(letters["mail"]).status == "dead_letter"
+
+
+def test_all_dead_letters_are_retried_page_by_page(cli, app):
+    count = 2 * PAGE + 3
+    _many(app, count)
+    assert cli("dlq", "retry", "--all").out == f"{count:,} sent round again\n"
+    assert cli("dlq", "list", "--json").json == []
+
+
+def test_failed_jobs_are_left_alone_by_a_retry_of_all(cli, app, letters):
+    assert cli("dlq", "retry", "--all", "--json").json == {"retried": 2}
+    assert app.get(letters["failed"]).status == "failed"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--all", "--type", "x"], ["ID", "--all"], ["ID", "--type", "x"]])
+def test_a_retry_must_say_which(cli, arguments):
+    answer = cli("dlq", "retry", *arguments)
+    assert answer.code == 2
+    assert "say which" in answer.err
+
+
+def test_a_purge_asks_and_no_is_the_answer_unless_yes(cli, letters):
+    for reply in ("", "n\n", "\n", "what\n"):
+        answer = cli("dlq", "purge", stdin=reply)
+        assert (answer.code, answer.out) == (1, "")
+        assert "Delete 2 dead letters for good? [y/N]" in answer.err
+        assert "nothing was deleted" in answer.err
+    assert len(cli("dlq", "list", "--json").json) == 2
+    assert cli("dlq", "purge", stdin="y\n").out == "2 deleted\n"
+    assert cli("dlq", "list", "--json").json == []
+
+
+def test_a_purge_of_a_type_leaves_the_others(cli, app, letters):
+    assert cli("dlq", "purge", "--type", "mail", "--yes", "--json").json == {"purged": 1}
+    assert [job["id"] for job in cli("dlq", "list", "--json").json] == [letters["tick"]]
+    assert app.get(letters["failed"]).status == "failed"
+
+
+def test_a_purge_names_the_type_it_asks_about(cli, letters):
+    assert "Delete 1 dead letters of type mail for good?" in cli("dlq", "purge", "--type", "mail").err
+
+
+def test_one_dead_letter_is_purged(cli, letters):
+    assert f"Delete job {letters['mail']} for good?" in cli("dlq", "purge", letters["mail"]).err
+    assert cli("dlq", "purge", letters["mail"], "--yes").out == "1 deleted\n"
+    assert cli("job", "show", letters["mail"]).code == 1
+
+
+def test_only_dead_letters_are_purged(cli, app, letters):
+    waiting = app.enqueue("tick").id
+    for job_id in (waiting, letters["failed"]):
+        answer = cli("dlq", "purge", job_id, "--yes")
+        assert answer.code == 1
+        assert answer.err.startswith("error WRONG_STATUS: ")
+    assert cli("dlq", "purge", waiting, "--type", "tick", "--yes").code == 2
+
+
+def test_all_pages_are_purged(cli, app):
+    _many(app, PAGE + 1)
+    assert cli("dlq", "purge", "--yes", "--json").json == {"purged": PAGE + 1}
+
+
+def _many(app, count: int) -> None:
+    from holdfast.model.decide import Move
+    from holdfast.model.lease import Lane
+    from holdfast.model.request import NewJob
+    from holdfast.store.port import Ending, Order
+
+    move = Move(Status.DEAD_LETTER, error='{"class":"E","message":"","code":"C"}', why="attempts exhausted")
+
+    def fill(tx) -> None:
+        tx.insert([NewJob("mail", "{}") for _ in range(count)])
+        tx.finish([Ending(claim, move) for claim in tx.claim(Order("o", [Lane("default", "mail")], count, 60_000))])
+
+    app.desk.write(fill)

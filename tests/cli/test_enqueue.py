@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.given import process
+
+
+def test_a_job_is_stored_and_its_id_printed(cli, app):
+    answer = cli("enqueue", "thumbnail", "--payload", '{"path": "a.png"}')
+    job = app.get(answer.out.strip())
+    assert (answer.code, answer.err) == (0, "")
+    assert (job.type, job.payload, job.status, job.queue, job.priority) == (
+        "thumbnail", {"path": "a.png"}, "queued", "default", 5,
+    )  # fmt: skip
+
+
+def test_a_payload_is_empty_unless_given(cli, app):
+    assert app.get(cli("enqueue", "tick").out.strip()).payload == {}
+
+
+def test_every_option_of_a_call_reaches_the_job(cli, app):
+    answer = cli(
+        "enqueue", "report", "--priority", "2", "--key", "k-1", "--group", "g", "--tenant", "t", "--queue", "slow",
+        "--max-attempts", "7", "--timeout", "5m", "--context", '{"user_id": "u-9"}',
+        "--scheduled-at", "2030-01-16T12:00:00+02:00", "--json",
+    )  # fmt: skip
+    assert answer.json == {"id": answer.json["id"], "status": "queued", "created": True}
+    job = app.get(answer.json["id"])
+    assert (job.priority, job.idempotency_key, job.group, job.tenant, job.queue) == (2, "k-1", "g", "t", "slow")
+    assert (job.max_attempts, job.timeout_ms, job.context) == (7, 300_000, {"user_id": "u-9"})
+    assert job.as_json()["scheduled_at"] == "2030-01-16T10:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("90s", 90), ("1.5m", 90), ("2h", 7_200), ("1d", 86_400), ("0", 0)]
+)
+def test_a_delay_is_written_in_the_unit_that_fits(cli, app, text, seconds):
+    job = app.get(cli("enqueue", "tick", "--delay", text).out.strip())
+    assert (job.scheduled_at - job.created_at).total_seconds() == seconds
+
+
+def test_a_key_that_is_taken_answers_with_its_job(cli):
+    first = cli("enqueue", "tick", "--key", "once", "--json").json
+    again = cli("enqueue", "tick", "--key", "once")
+    assert (again.code, again.out.strip()) == (0, first["id"])
+    assert "the key was taken" in again.err
+    assert cli("enqueue", "tick", "--key", "once", "--json").json == first | {"created": False}
+
+
+def test_a_key_of_another_request_is_refused(cli):
+    cli("enqueue", "tick", "--key", "once")
+    answer = cli("enqueue", "tock", "--key", "once")
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.startswith("error KEY_CONFLICT: ")
+
+
+def test_a_payload_comes_from_standard_input(tmp_path):
+    answer = process(
+        "enqueue", "import", "--payload", "-", "--json", cwd=tmp_path, stdin='{"rows": [1, 2], "name": "ä"}'
+    )
+    shown = process("job", "show", answer.json["id"], "--json", cwd=tmp_path)
+    assert shown.json["payload"] == {"rows": [1, 2], "name": "ä"}
+
+
+def test_standard_input_that_is_no_text_is_refused(cli, monkeypatch):
+    import io
+    import sys
+
+    class Broken:
+        buffer = io.BytesIO(b'{"x": "\xff\xfe"}')
+
+    from holdfast.cli.enqueue import _from_stdin
+    from holdfast.model.errors import BadInput
+
+    monkeypatch.setattr(sys, "stdin", Broken())
+    with pytest.raises(BadInput, match="not UTF-8"):
+        _from_stdin()
+
+
+def test_a_payload_over_the_limit_is_refused_before_anything_is_stored(cli):
+    answer = cli("enqueue", "import", "--payload", "-", stdin=json.dumps({"x": "y" * 300_000}))
+    assert answer.code == 2
+    assert answer.err.startswith("error PAYLOAD_TOO_LARGE: ")
+    assert cli("jobs", "--json").json == []

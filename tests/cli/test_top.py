@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import pytest
+
+from holdfast.cli.frame import View, bar, frame, look
+from holdfast.cli.render import console
+from holdfast.model.status import Status
+from tests.cli.given import dead, ended, progress, running, worker
+
+
+@pytest.fixture
+def busy(app):
+    """A store in which everything happens, more of it than a small terminal shows."""
+    for number in range(30):
+        app.enqueue(f"type_{number:02}", queue=f"queue_{number % 3}")
+        worker(app, f"host-with-a-rather-long-name:{number}:x")
+    for number in range(10):
+        progress(app, running(app, "mail"), done=number, total=9, message="page after page after page after page")
+        dead(app, "a_type_with_a_name_that_is_really_quite_long", message="broken " * 50)
+    ended(app, Status.COMPLETED)
+    return app
+
+
+def lines_of(app, width: int, height: int) -> list[str]:
+    screen = console(width=width, height=height, force_terminal=False, color_system=None)
+    with screen.capture() as captured:
+        screen.print(frame(app.desk.read(look, app.url), width, height))
+    return captured.get().splitlines()
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (80, 40), (100, 30), (120, 30), (200, 60), (60, 24)])
+def test_a_frame_fits_its_terminal(busy, width, height):
+    lines = lines_of(busy, width, height)
+    assert len(lines) <= height
+    assert max(map(len, lines)) <= width
+
+
+def test_a_frame_says_what_it_left_out(busy):
+    text = "\n".join(lines_of(busy, 80, 24))
+    assert "… " in text
+    assert " more" in text
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_one_frame_shows_queues_workers_runs_and_failures(cli, app, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("LINES", "30")
+    app.enqueue("report", queue="slow")
+    cli("queues", "pause", "slow")
+    claim = running(app)
+    progress(app, claim, done=3, total=4, message="third")
+    failed = dead(app, "tick", message="no such tock")
+    ended(app, Status.COMPLETED)
+    worker(app)
+    answer = cli("top", "--once")
+    assert (answer.code, answer.err) == (0, "")
+    for shown in (
+        "‖ slow",
+        "report",
+        claim.id,
+        "████████░░  75%",
+        failed,
+        "ValueError: no such tock",
+        "host:1:test",
+        "100 %",
+    ):
+        assert shown in answer.out
+    assert "1 waiting · 1 running" in answer.out
+    assert ("TOTAL P95" in answer.out) is (width == 140)
+    assert "\x1b" not in answer.out
+
+
+def test_an_empty_store_has_a_frame_too(cli, app):
+    app.jobs()
+    out = cli("top", "--once").out
+    assert "0 waiting · 0 running" in out
+    assert "`holdfast worker` starts one" in out
+
+
+def test_a_frame_of_a_store_that_went_away_shows_why(app):
+    screen = console(width=80, force_terminal=False)
+    with screen.capture() as captured:
+        screen.print(frame(View(url=app.url).stale("STORE_UNAVAILABLE: gone"), 80, 24, live=True))
+    assert "STORE_UNAVAILABLE: gone" in captured.get()
+    assert "q quits" in captured.get()
+
+
+def test_expired_leases_stand_in_the_summary(cli, app):
+    running(app, lease_ms=1)
+    assert "1 leases expired" in cli("top", "--once").out
+
+
+@pytest.mark.parametrize(
+    ("shown", "drawn"),
+    [
+        ({"done": 1, "total": 2}, "█████░░░░░  50%"),
+        ({"done": 5, "total": 2}, "██████████ 100%"),
+        ({"done": -1, "total": 2}, "░░░░░░░░░░   0%"),
+        ({"done": 1, "total": None}, ""),
+        ({"done": 1, "total": 0}, ""),
+        ({"done": "x", "total": "y"}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_bar_is_drawn_where_the_run_tells_how_far_it_is(shown, drawn):
+    assert bar(shown) == drawn
