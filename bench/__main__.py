@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench import engine, report
+from bench.peers import workloads as peers
 from bench.rounds import Result, Workload, measure
 
 
@@ -47,6 +48,9 @@ def work_folder() -> Iterator[Path]:
 
 def _groups(asked: argparse.Namespace, folder: Path) -> list[list[Workload]]:
     only = frozenset(filter(None, asked.only.split(",")))
+    if asked.part == "peers":
+        named = frozenset(filter(None, asked.peers.split(",")))
+        return peers.groups(folder, peers.TINY if asked.tiny else peers.Sizes(), only, named)
     return engine.groups(folder, engine.TINY if asked.tiny else engine.Sizes(), only)
 
 
@@ -56,9 +60,10 @@ def _teller(progress: Progress, bar: int) -> Callable[[str], None]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("part", nargs="?", choices=("engine",), default="engine")
+    parser.add_argument("part", nargs="?", choices=("engine", "peers"), default="engine")
     parser.add_argument("--rounds", type=int, default=5, help="how often each side is measured (5)")
     parser.add_argument("--only", default="", help="names of workloads, with commas between")
+    parser.add_argument("--peers", default="", help=f"which of {', '.join(peers.PEERS)}; with commas between")
     parser.add_argument("--tiny", action="store_true", help="a few jobs of each: to see that it works")
     parser.add_argument("--json", type=Path, help="write everything that was measured to this file")
     return parser

@@ -96,7 +96,7 @@ class Beside:
             path.unlink()
 
 
-def fill(path: Path, kind: str, rows: int) -> None:
+def fill(path: Path, kind: str, rows: int, payload: str | None = None) -> None:
     """Put rows of a kind beside what is there, by the shortest way. They are an hour old."""
     connection = apsw.Connection(str(path))
     connection.execute("pragma synchronous=off").fetchall()
@@ -104,12 +104,12 @@ def fill(path: Path, kind: str, rows: int) -> None:
     for number, part in enumerate(parts):
         first, last = rows * number // len(parts), rows * (number + 1) // len(parts)
         for start in range(first, last, 100_000):
-            _fill_some(connection, KINDS[part], start, min(start + 100_000, last) - 1)
+            _fill_some(connection, KINDS[part], start, min(start + 100_000, last) - 1, payload or ours.payload_text())
     connection.execute("pragma wal_checkpoint(truncate)").fetchall()
     connection.close()
 
 
-def _fill_some(connection: apsw.Connection, differing: dict[str, str], first: int, last: int) -> None:
+def _fill_some(connection: apsw.Connection, differing: dict[str, str], first: int, last: int, payload: str) -> None:
     now = time_ns() // 1_000_000
     past = stamp.to_text(now - HOUR_MS)
     waiting = {
@@ -120,7 +120,7 @@ def _fill_some(connection: apsw.Connection, differing: dict[str, str], first: in
     columns = {name: value.replace(":i", "i") for name, value in (waiting | differing).items()}
     values = {
         "time": _time_of_id(now - HOUR_MS), "first": first, "last": last, "past": past,
-        "tomorrow": stamp.to_text(now + 24 * HOUR_MS), "payload": ours.payload_text(),
+        "tomorrow": stamp.to_text(now + 24 * HOUR_MS), "payload": payload,
     }  # fmt: skip
     used = {name: value for name, value in values.items() if f":{name}" in str(columns) or name in ("first", "last")}
     text = FILL.format(columns=", ".join(columns), values=", ".join(columns.values()))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
 import subprocess
 import sys
@@ -46,7 +47,7 @@ KINDS = (
     ("mail", "welcome_mail", 2.0, 0.04, 0.4, "connecting"),
     ("mail", "weekly_digest", 0.6, 0.0, 6.0, "chapter 3 of 7"),
     ("reports", "monthly_report", 0.5, 0.02, 14.0, "summing up the invoices"),
-    ("default", "import_feed", 3.0, 0.06, 3.2, "reading entries"),
+    ("default", "import_feed", 3.0, 0.08, 3.2, "reading entries"),
     ("default", "sync_contacts", 1.6, 0.01, 0.9, "page 4"),
 )
 ERRORS = (
@@ -138,16 +139,14 @@ class Scene:
 
     def live(self, ended: threading.Event) -> None:
         """Go on until told to end: arrivals in waves, so that the little curves have something to show."""
-        began = time.monotonic()
         while not ended.wait(0.4):
             self.beat()
-            wave = 1 + int(6 * (1 + random.Random(int(time.monotonic() - began) // 6).uniform(-1, 1)))
-            for _ in range(wave if self.chance.random() < 0.5 else 0):  # noqa: PLR2004
-                self.enqueue(self.chance.choice((KINDS[0], KINDS[0], KINDS[1], KINDS[5], KINDS[6])))
-            self.step(0.4, most=9)
-            for run in [run for run in self.running if run[2] < 20][:4]:  # noqa: PLR2004
-                self.running.remove(run)
-                self.end(run[1], run[3])
+            if self.chance.random() < 0.55 + 0.4 * math.sin(time.monotonic() / 4):
+                kind = self.chance.choice((KINDS[0], KINDS[1], KINDS[5], KINDS[6], KINDS[6]))
+                self.enqueue(kind, priority=self.chance.choice((1, 1, 1, 5)))
+            if self.chance.random() < 0.06:  # noqa: PLR2004
+                self.app.cancel(self.app.enqueue("sync_contacts", {"user": 17}, delay=60).id)
+            self.step(0.4, most=6)
 
     def beat(self) -> None:
         for name, pid, places in (("quarry", 4711, 16), ("harbour", 982, 8)):
@@ -155,6 +154,7 @@ class Scene:
             busy = len(self.running) if name == "quarry" else 2
             told = {"id": f"{name}:{pid}", "host": name, "pid": pid, "places": places, "running": busy}
             self.app.desk.write(_beat, told | {"lanes": json.dumps(lanes)})
+        self.app.desk.write(leases.renew, [(run[1].id, run[1].token) for run in self.running], 60_000)
 
 
 def _beat(tx: Transaction, worker: dict[str, Any]) -> None:
@@ -219,6 +219,8 @@ def main(arguments: list[str]) -> int:
             shoot(page, folder / "overview.png")
             if arguments:
                 _all_views(chromium, address, page, folder)
+            for context in chromium.contexts:
+                context.close()  # before the server: a page that lost it would complain
     if arguments:
         _empty_house(folder)
     return 0

@@ -11,6 +11,7 @@ import sqlite3
 import struct
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ class Adapter:
             quoted = ", ".join(f'"{name}"' for name in names)
             connection.execute(
                 f"with recursive g (i) as (select 1 union all select i + 1 from g where i < {rows}) "
-                f'insert into "{self.table}" ({quoted}) select {picked} from (select * from "{self.table}" limit 1) one, g'
+                f'insert into "{self.table}" ({quoted}) select {picked} '
+                f'from (select * from "{self.table}" limit 1) one, g'
             )
         connection.close()
 
@@ -82,10 +84,12 @@ def payload() -> dict[str, Any]:
 
 def note(enqueued: int) -> None:
     """The job: add a line to the shared record. Appends are whole, over processes and threads."""
-    began = time.time_ns()
-    descriptor = os.open(os.environ["BENCH_RECORD"], os.O_WRONLY | os.O_APPEND)
-    os.write(descriptor, RECORD.pack(enqueued, began, os.getpid()))
-    os.close(descriptor)
+    os.write(_record(), RECORD.pack(enqueued, time.time_ns(), os.getpid()))
+
+
+@cache
+def _record() -> int:
+    return os.open(os.environ["BENCH_RECORD"], os.O_WRONLY | os.O_APPEND)
 
 
 def load(name: str, folder: Path) -> Adapter:

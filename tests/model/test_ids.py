@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.model.ids import is_id, new_ids
+from holdfast.model.ids import _forget, is_id, new_ids
 
 NOW = 1_737_028_800_000
 
@@ -83,3 +83,12 @@ def test_what_has_another_form_is_no_id(text):
 
 def test_the_highest_id_is_an_id():
     assert is_id("7" + "Z" * 25)
+
+
+def test_a_process_that_forgot_its_count_begins_at_another_place():
+    at = 2**46
+    (before,) = new_ids(at, 1)
+    _forget()
+    (after,) = new_ids(at, 1)
+    assert before[:10] == after[:10]
+    assert before[10:20] != after[10:20]

@@ -50,7 +50,7 @@ def test_a_status_is_its_text():
 
 @pytest.mark.parametrize("kind", ERRORS)
 def test_an_error_survives_pickling(kind):
-    back = pickle.loads(pickle.dumps(kind("KEY_CONFLICT", "use another key")))
+    back = pickle.loads(pickle.dumps(kind("KEY_CONFLICT", "use another key")))  # noqa: S301  # our own bytes
     assert (type(back), back.code, str(back)) == (kind, "KEY_CONFLICT", "use another key")
 
 
@@ -65,7 +65,7 @@ def test_an_error_survives_pickling(kind):
     ],
 )
 def test_a_signal_of_a_handler_survives_pickling(signal):
-    back = pickle.loads(pickle.dumps(signal))
+    back = pickle.loads(pickle.dumps(signal))  # noqa: S301  # our own bytes
     assert isinstance(back, HandlerSignal)
     assert (type(back), str(back), vars(back)) == (type(signal), str(signal), vars(signal))
 
@@ -112,3 +112,10 @@ def test_no_news_are_no_news():
     assert not news
     news.jobs.append("x")
     assert news
+
+
+@pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf"), 1e10])
+@pytest.mark.parametrize("signal", [Snooze, lambda s: Retry(after=s), lambda s: AwaitAuth("log in", expires=s)])
+def test_a_handler_that_asks_for_an_impossible_time_hears_of_it(signal, seconds):
+    with pytest.raises(ValueError, match="seconds"):
+        signal(seconds)

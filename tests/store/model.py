@@ -46,7 +46,7 @@ class Row:
             self.key = self.key_until = None
 
 
-class Conflict(Exception):  # noqa: N818  # an answer of the model
+class Conflict(Exception):  # an answer of the model
     """The key belongs to another request."""
 
 
@@ -141,7 +141,7 @@ class Model:
         self.endings += row.ended is not None
         return True
 
-    def _decide(self, row: Row, outcome: str) -> tuple[str, int | None, str | None]:
+    def _decide(self, row: Row, outcome: str) -> tuple[str, int | None, str | None]:  # noqa: PLR0911  # one for each ending
         exhausted = row.attempts >= row.max_attempts
         back_off = min(60_000, 1_000 * 2**row.attempts)
         match outcome:

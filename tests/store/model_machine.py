@@ -162,7 +162,7 @@ class StoreMachine(RuleBasedStateMachine):
                 row.until = self.model.now + lease_ms
 
     @rule(number=PICK, names=st.lists(st.sampled_from(list(OUTCOMES)), min_size=1, max_size=3), expired=st.booleans())
-    def finish(self, number: int, names: list[str], expired: bool) -> None:  # noqa: FBT001
+    def finish(self, number: int, names: list[str], expired: bool) -> None:
         """Newest claims and old ones alike; with `expired`, as a watchdog whose look was long ago."""
         if not self.claims:
             return
@@ -190,7 +190,7 @@ class StoreMachine(RuleBasedStateMachine):
                 assert self.holder.pop(run.id, None) == run.token, "a stale token finished"
 
     @rule(number=PICK, graceful=st.booleans(), tenant=st.sampled_from([None, None, "", "t"]))
-    def cancel(self, number: int, graceful: bool, tenant: str | None) -> None:  # noqa: FBT001
+    def cancel(self, number: int, graceful: bool, tenant: str | None) -> None:
         job_id = self.pick(number)
         left = self.verb(lambda tx: tx.cancel(job_id, tenant=tenant, graceful=graceful, error=CANCELLED))
         assert left == self.model.cancel(job_id, graceful=graceful, tenant=tenant)
@@ -212,7 +212,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.seen = {job_id: seen for job_id, seen in self.seen.items() if job_id in self.model.rows}
 
     @rule(queue=st.sampled_from(["default", "gpu"]), pause=st.booleans())
-    def pause_or_resume(self, queue: str, pause: bool) -> None:  # noqa: FBT001
+    def pause_or_resume(self, queue: str, pause: bool) -> None:
         changed = self.verb(lambda tx: tx.pause(queue, "ann") if pause else tx.resume(queue))
         assert changed == ((queue in self.model.paused) != pause)
         (self.model.paused.add if pause else self.model.paused.discard)(queue)

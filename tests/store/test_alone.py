@@ -10,7 +10,22 @@ from holdfast.model.outcome import Crashed, Suspected, Unstarted
 from holdfast.model.status import ALONE, Status
 from holdfast.store.port import Hold, Order
 from tests.store.given import (
-    DONE, FAILED, LEASE, MAIL, NOON, SECOND, cancel, claim, claim_one, ended, enqueue, finish, get, retry, running, write,
+    DONE,
+    FAILED,
+    LEASE,
+    MAIL,
+    NOON,
+    SECOND,
+    cancel,
+    claim,
+    claim_one,
+    ended,
+    enqueue,
+    finish,
+    get,
+    retry,
+    running,
+    write,
 )  # fmt: skip
 
 DIED = Failure("WorkerDied", "exit 139", "WORKER_DIED")
@@ -99,7 +114,7 @@ def test_a_supervisor_sees_the_leases_of_its_processes(store, clock):
     clock.forward(SECOND)
     cancel(store, run.id, graceful=True)
     (hold,) = store.read(lambda tx: tx.held("fir"))
-    assert hold == Hold(run.id, run.token, "first", NOON + LEASE, NOON, True)  # noqa: FBT003
+    assert hold == Hold(run.id, run.token, "first", NOON + LEASE, NOON, True)
     assert store.read(lambda tx: tx.held("second")) == []
     assert [each.id for each in store.read(lambda tx: tx.held_by("fir"))] == [run.id]
 

@@ -6,8 +6,23 @@ from holdfast.model import stamp
 from holdfast.model.outcome import Abandoned, Snoozed, Stopped, Unstarted
 from holdfast.model.status import Status
 from tests.store.given import (
-    CRASHED, DONE, FAILED, LEASE, NOON, RAISED, SECOND, cancel, claim, dead, ended, enqueue, finish, get, news_of,
-    recover, running,
+    CRASHED,
+    DONE,
+    FAILED,
+    LEASE,
+    NOON,
+    RAISED,
+    SECOND,
+    cancel,
+    claim,
+    dead,
+    ended,
+    enqueue,
+    finish,
+    get,
+    news_of,
+    recover,
+    running,
 )  # fmt: skip
 
 

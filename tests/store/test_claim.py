@@ -11,8 +11,26 @@ from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from holdfast.store.port import Order
 from tests.store.given import (
-    DAY, DONE, HOUR, LEASE, MAIL, MINUTE, NOON, RAISED, SECOND, cancel, claim, claim_one, ended, enqueue, finish,
-    get, insert, news_of, running, write,
+    DAY,
+    DONE,
+    HOUR,
+    LEASE,
+    MAIL,
+    MINUTE,
+    NOON,
+    RAISED,
+    SECOND,
+    cancel,
+    claim,
+    claim_one,
+    ended,
+    enqueue,
+    finish,
+    get,
+    insert,
+    news_of,
+    running,
+    write,
 )  # fmt: skip
 
 

@@ -5,8 +5,24 @@ from holdfast.model.figures import bucket_of
 from holdfast.model.outcome import Stopped
 from holdfast.model.request import NewJob
 from tests.store.given import (
-    DONE, FAILED, HOUR, LEASE, MINUTE, NOON, RAISED, SECOND, cancel, claim, claim_one, dead, ended, enqueue, finish, insert,
-    running, write,
+    DONE,
+    FAILED,
+    HOUR,
+    LEASE,
+    MINUTE,
+    NOON,
+    RAISED,
+    SECOND,
+    cancel,
+    claim,
+    claim_one,
+    dead,
+    ended,
+    enqueue,
+    finish,
+    insert,
+    running,
+    write,
 )  # fmt: skip
 
 

@@ -9,8 +9,28 @@ from holdfast.model.policy import DEFAULT_POLICY
 from holdfast.model.status import Status
 from holdfast.store.port import Ending
 from tests.store.given import (
-    CRASHED, DAY, DONE, FAILED, FAILURE, HOUR, LEASE, MINUTE, NOON, RAISED, SECOND, cancel, claim_one, dead, ended,
-    finish, get, news_of, recover, retry, running, write,
+    CRASHED,
+    DAY,
+    DONE,
+    FAILED,
+    FAILURE,
+    HOUR,
+    LEASE,
+    MINUTE,
+    NOON,
+    RAISED,
+    SECOND,
+    cancel,
+    claim_one,
+    dead,
+    ended,
+    finish,
+    get,
+    news_of,
+    recover,
+    retry,
+    running,
+    write,
 )  # fmt: skip
 
 FROM_EVERY_ENDING = [DONE, FAILED, RAISED, CRASHED, Snoozed(SECOND), Stopped(), Unstarted(), Abandoned()]

@@ -57,9 +57,12 @@ class Opened:
     """One store for all histories; a crash takes its connections away, whatever they were doing."""
 
     def __init__(self, back_end: str, folder: Path) -> None:
-        self.clock: Clock | None = None
-        self.open = lambda: BACK_ENDS[back_end](folder, lambda: self.clock())
+        self.clock = Clock()
+        self.open = lambda: BACK_ENDS[back_end](folder, self.now)
         self.store = self.open()
+
+    def now(self) -> int:
+        return self.clock.now
 
     def __call__(self, clock: Clock, *, crash: bool) -> Any:
         self.clock = clock

@@ -6,8 +6,23 @@ from holdfast.model import stamp
 from holdfast.model.errors import StoreError
 from holdfast.model.outcome import Abandoned, Snoozed, Stopped, Unstarted
 from tests.store.given import (
-    DONE, FAILED, HOUR, LEASE, NOON, RAISED, SECOND, cancel, claim_one, dead, ended, enqueue, finish, get, recover,
-    running, write,
+    DONE,
+    FAILED,
+    HOUR,
+    LEASE,
+    NOON,
+    RAISED,
+    SECOND,
+    cancel,
+    claim_one,
+    dead,
+    ended,
+    enqueue,
+    finish,
+    get,
+    recover,
+    running,
+    write,
 )  # fmt: skip
 
 
@@ -30,7 +45,7 @@ def test_a_job_that_simply_runs_leaves_no_line(store):
         (Abandoned(), "cancelled", "cancelled", "Cancelled"),
     ],
 )
-def test_any_other_ending_leaves_a_line(store, clock, outcome, to_status, why, error_class):
+def test_any_other_ending_leaves_a_line(store, clock, outcome, to_status, why, error_class):  # noqa: PLR0917
     run = running(store)
     clock.forward(SECOND)
     finish(store, run, outcome)

@@ -5,7 +5,18 @@ import pytest
 from holdfast.model.request import NewJob
 from holdfast.store.sqlite import jobs as sqlite_jobs
 from tests.store.given import (
-    DONE, FAILED, MINUTE, NEWEST, claim, dead, ended, enqueue, get, insert, listed, running,
+    DONE,
+    FAILED,
+    MINUTE,
+    NEWEST,
+    claim,
+    dead,
+    ended,
+    enqueue,
+    get,
+    insert,
+    listed,
+    running,
 )  # fmt: skip
 
 

@@ -2,7 +2,19 @@ from __future__ import annotations
 
 from holdfast.model.lease import Lane
 from tests.store.given import (
-    DONE, LEASE, MAIL, NOON, cancel, claim, claim_one, enqueue, finish, news_of, recover, running, write,
+    DONE,
+    LEASE,
+    MAIL,
+    NOON,
+    cancel,
+    claim,
+    claim_one,
+    enqueue,
+    finish,
+    news_of,
+    recover,
+    running,
+    write,
 )  # fmt: skip
 
 

@@ -3,11 +3,24 @@ from __future__ import annotations
 import pytest
 
 from holdfast.model import stamp
-from holdfast.model.policy import Policy
 from holdfast.model.status import Status
 from tests.store.given import (
-    CRASHED, DONE, HOUR, LEASE, MINUTE, NOON, SECOND, cancel, claim, claim_one, enqueue, finish, get, recover,
-    running, write,
+    CRASHED,
+    DONE,
+    HOUR,
+    LEASE,
+    MINUTE,
+    NOON,
+    SECOND,
+    cancel,
+    claim,
+    claim_one,
+    enqueue,
+    finish,
+    get,
+    recover,
+    running,
+    write,
 )  # fmt: skip
 
 

@@ -5,7 +5,20 @@ import pytest
 from holdfast.model import stamp
 from holdfast.model.outcome import Unstarted
 from tests.store.given import (
-    DAY, DONE, HOUR, LEASE, NOON, SECOND, cancel, claim_one, finish, get, news_of, recover, running, write,
+    DAY,
+    DONE,
+    HOUR,
+    LEASE,
+    NOON,
+    SECOND,
+    cancel,
+    claim_one,
+    finish,
+    get,
+    news_of,
+    recover,
+    running,
+    write,
 )  # fmt: skip
 
 

@@ -5,8 +5,25 @@ import pytest
 from holdfast.model.outcome import Abandoned
 from holdfast.model.status import TERMINAL, Status
 from tests.store.given import (
-    DAY, DONE, FAILED, HOUR, LEASE, MINUTE, NEWEST, RAISED, cancel, claim_one, dead, ended, enqueue, finish, get, listed,
-    retry, running, write,
+    DAY,
+    DONE,
+    FAILED,
+    HOUR,
+    LEASE,
+    MINUTE,
+    NEWEST,
+    RAISED,
+    cancel,
+    claim_one,
+    dead,
+    ended,
+    enqueue,
+    finish,
+    get,
+    listed,
+    retry,
+    running,
+    write,
 )  # fmt: skip
 
 WEEK = dict.fromkeys(map(str, TERMINAL), 7 * DAY)

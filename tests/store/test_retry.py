@@ -7,8 +7,23 @@ from holdfast.model.outcome import Abandoned, Stopped
 from holdfast.model.policy import Policy
 from holdfast.model.status import Status
 from tests.store.given import (
-    DONE, FAILED, HOUR, LEASE, NOON, RAISED, cancel, claim_one, dead, ended, enqueue, finish, get, news_of, recover,
-    retry, running,
+    DONE,
+    FAILED,
+    HOUR,
+    LEASE,
+    NOON,
+    RAISED,
+    cancel,
+    claim_one,
+    dead,
+    ended,
+    enqueue,
+    finish,
+    get,
+    news_of,
+    recover,
+    retry,
+    running,
 )  # fmt: skip
 
 

@@ -1,14 +1,15 @@
-"""Holdfast as its users run it: `holdfast worker module:app`, a coroutine handler, a typed payload, default settings."""
+"""Holdfast as its users run it: `holdfast worker module:app`, coroutine handler, typed payload, default settings."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
 from bench import growth
-from bench.peers.adapter import Adapter, note
+from bench.peers.adapter import Adapter, note, payload
 from holdfast import App
 
 ADDRESS = "BENCH_HOLDFAST_URL"
@@ -43,7 +44,7 @@ class Peer(Adapter):
 
     def grow(self, rows: int) -> None:
         self.app.close()
-        super().grow(rows)
+        growth.fill(self.path, "queued", rows, json.dumps(payload()))
         self.open()
 
     def commands(self, name: str, workers: int) -> list[list[str]]:

@@ -34,6 +34,9 @@ SECTIONS: dict[str, dict[str, str]] = {
         "sql": "Print the schema as plain SQL.",
         "doctor": "Check the store and its surroundings, and say what to do next.",
     },
+    "Prove it": {
+        "chaos": "Kill real workers on this machine, and count what was lost.",
+    },
 }
 
 

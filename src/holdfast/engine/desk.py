@@ -62,6 +62,7 @@ class Desk:
         self._errands: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: Any = None
         self._closed = False
+        self._orphaned = False
         _desks.append(ref(self))
 
     def write(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -135,6 +136,7 @@ class Desk:
                 self.store.roll_back()
                 raise
             else:
+                self._check_open()  # a child forked inside the block ends here
                 self._tell(self.store.commit())
             finally:
                 _open_transaction.reset(mark)
@@ -211,6 +213,12 @@ class Desk:
         return here[1] if here is not None and here[0] is self else None
 
     def _check_open(self) -> None:
+        if self._orphaned:
+            # SQLite believes that this process holds the parent's locks: here the file can be used no more.
+            raise StoreError(
+                "FORKED_IN_TRANSACTION",
+                "this process was forked inside `with app.transaction()`, which belongs to its parent: fork outside of it",
+            )
         if self._closed:
             raise StoreError("STORE_CLOSED", "the application was closed: make a new App")
 
@@ -252,11 +260,14 @@ class Desk:
 
     def _after_fork_in_child(self, *, rested: bool) -> None:
         """Calls of other threads, and a transaction of this one, stay with the parent."""
+        self._waiting = deque()
+        self._turn, self._turn_of = allocate_lock(), 0
         if not rested:
             self.store.abandon()
             _open_transaction.set(None)
-        self._waiting = deque()
-        self._turn, self._turn_of = allocate_lock(), 0
+            self._orphaned = True
+            self._turn.acquire()  # the block goes on here as well, and will give the turn when it is left
+            self._turn_of = get_ident()
         self._reading = allocate_lock()
         self._errands, self._thread = SimpleQueue(), None
 

@@ -46,6 +46,7 @@ CODES: dict[str, str] = {
     "STORE_CANNOT_OPEN": "the database file cannot be opened or created",
     "STORE_CORRUPT": "the database file is damaged",
     "STORE_REFUSED": "the database refused the statement",
+    "FORKED_IN_TRANSACTION": "the process was forked while its parent held a transaction open",
     "STORE_CLOSED": "the application was closed",
     "NOT_A_DATABASE": "the file is not a SQLite database",
     "FOREIGN_TABLES": "the database has a job_queue table that is not Holdfast's",

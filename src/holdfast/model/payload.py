@@ -76,9 +76,7 @@ def _check(value: object, what: str, path: str, depth: int) -> None:
             return
         for key, item in value.items():  # type: ignore[attr-defined]
             if type(key) is not str:
-                raise PayloadError(
-                    "PAYLOAD_NOT_JSON", f"{what}{path}: key {shown(key)} must be text"
-                )
+                raise PayloadError("PAYLOAD_NOT_JSON", f"{what}{path}: key {shown(key)} must be text")
             _check(key, what, path, depth + 1)
             _check(item, what, f"{path}.{key}" if len(path) < 200 else path, depth + 1)  # noqa: PLR2004
     elif kind is float:

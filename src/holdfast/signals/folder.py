@@ -57,6 +57,10 @@ class Teller:
             if name not in self.own:
                 self._send(name, message)
 
+    def __del__(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+
     def _listeners(self) -> list[str]:
         try:
             changed = os.stat(self._folder).st_mtime_ns  # noqa: PTH116

@@ -29,9 +29,10 @@ class Nursery:
         self._template = subprocess.Popen(command, pass_fds=[theirs.fileno()])  # noqa: S603  # our own interpreter and module
         theirs.close()
         self._channel = Channel(ours)
+        self.refused = False
 
     def hello(self, wanted: Callable[[], bool]) -> dict[str, Any] | None:
-        """What the application is, once it is loaded; None if it cannot be, or is no longer wanted."""
+        """What the application is, once it is loaded; None if it cannot be (refused), died, or is no longer wanted."""
         give_up = monotonic() + HELLO_SECONDS
         while monotonic() < give_up and not self.gone and wanted():
             if not select.select([self._channel], [], [], 0.1)[0]:
@@ -41,6 +42,8 @@ class Nursery:
                     told: dict[str, Any] = message["hello"]
                     return told
                 _report(message)
+                self.refused = True
+        self.refused = self.refused or monotonic() >= give_up
         self._template.kill()
         self.close()
         return None

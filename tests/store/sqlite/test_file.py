@@ -8,6 +8,8 @@ import threading
 import pytest
 
 from holdfast.model.errors import StoreError
+from holdfast.store.sqlite.connection import Connection
+from holdfast.store.sqlite.location import Location
 from holdfast.store.sqlite.store import SqliteStore
 from tests.store.given import MINUTE, NOON, enqueue, get, insert, listed, write
 
@@ -41,7 +43,7 @@ def test_a_file_that_exists_keeps_its_mode(file, open_file):
 def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(file, open_file):
     file.write_bytes(b"Dear diary, " * 200)
     store = open_file(file)
-    assert code_of(lambda: store.migrate()) == "NOT_A_DATABASE"
+    assert code_of(store.migrate) == "NOT_A_DATABASE"
     assert file.read_bytes() == b"Dear diary, " * 200
 
 
@@ -57,7 +59,7 @@ def test_a_missing_folder_is_told(tmp_path, open_file):
 
 def test_an_error_of_opening_is_the_answer_of_a_write(tmp_path, open_file):
     store = open_file(tmp_path / "missing" / "jobs.db")
-    answers, news = store.write([lambda tx: 1, lambda tx: 2])
+    answers, news = store.write([lambda tx: tx.now, lambda tx: tx.stamp])
     assert [answer.code for answer in answers] == ["STORE_CANNOT_OPEN"] * 2
     assert not news
 
@@ -228,3 +230,13 @@ def test_a_store_uses_the_wall_clock_when_given_none(file):
     job = get(store, enqueue(store))
     store.close()
     assert abs(job.created_at - datetime.now(UTC)) < timedelta(minutes=1)
+
+
+def test_a_setting_that_the_library_does_not_take_is_told(file):
+    import apsw
+
+    connection = Connection.__new__(Connection)
+    connection.adopt(apsw.Connection(":memory:"), Location(f"sqlite:///{file}"))
+    with pytest.raises(StoreError, match="journal_mode=memory instead of wal"):
+        connection.prepare("full", 1024)
+    connection.close()

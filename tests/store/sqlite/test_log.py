@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
+from holdfast.model.errors import StoreError
 from holdfast.model.request import NewJob
 from holdfast.store.sqlite.store import WAL_LIMIT
 from tests.store.given import enqueue, insert, listed
@@ -101,3 +104,9 @@ def test_reading_and_writing_go_on_side_by_side(sqlite_store):
     stop.set()
     watching.join()
     assert counts == sorted(counts)
+
+
+def test_a_checkpoint_that_cannot_be_made_is_told(sqlite_store):
+    sqlite_store._writer.raw.close()
+    with pytest.raises(StoreError):
+        sqlite_store.checkpoint()

@@ -19,22 +19,20 @@ EVERYTHING = dict.fromkeys(("status", "type", "queue", "group", "tenant"))
 
 KEY = r"SEARCH (job_queue|n|j) USING PRIMARY KEY \(id=\?\)"
 HOT = {
-    "due": (LANE | {"now": NOW, "limit": 10}, [
+    "due": (LANE | {"now": NOW, "limit": 10}, [(
         r"SEARCH job_queue USING (COVERING )?INDEX job_queue_due "
         r"\(queue=\? AND type=\? AND payload_version=\? AND priority=\? AND scheduled_at<\?\)"
-    ]),
-    "next_due": (LANE | {"now": NOW}, [
+    )]),
+    "next_due": (LANE | {"now": NOW}, [(
         r"SEARCH job_queue USING (COVERING )?INDEX job_queue_due "
         r"\(queue=\? AND type=\? AND payload_version=\? AND priority=\? AND scheduled_at>\?\)"
-    ]),
+    )]),
     "lanes": ({"lanes": LANES}, [
         r"SEARCH j USING (COVERING )?INDEX job_queue_due \(queue=\? AND type=\? AND payload_version=\?\)",
         r"SEARCH j USING (COVERING )?INDEX job_queue_due \(queue=\? AND type=\? AND payload_version=\? AND priority>\?\)",
     ]),
     "claim": ({"ids": IDS, "owner": "w", "until": NOW, "now": NOW}, [KEY]),
-    "finish": (dict.fromkeys((
-        "status", "scheduled_at", "result", "error", "give_back", "failed", "crashed", "interrupted", "forced", "now", "id",
-        "token", "expired_before")), [KEY]),
+    "finish": ({}, [KEY]),
     "renew": ({"id": "0", "token": 1, "until": NOW}, [KEY]),
     "progress": ({"id": "0", "token": 1, "progress": "{}", "now": NOW}, [KEY]),
     "expired": ({"now": NOW, "limit": 10}, [r"SEARCH job_queue USING INDEX job_queue_leases \(lease_until<\?\)"]),
@@ -46,11 +44,12 @@ HOT = {
     "window": ({"before": "~", "window": 10}, [r"SEARCH job_queue USING PRIMARY KEY \(id<\?\)"]),
     "ended_window": ({"after": "", "window": 10}, [r"SEARCH job_queue USING PRIMARY KEY \(id>\?\)"]),
     "versions": ({"ids": IDS}, [KEY]),
+    "due_alone": ({"now": NOW, "limit": 10}, [r"SEARCH job_queue USING (COVERING )?INDEX job_queue_alone \(scheduled_at<\?\)"]),
     "depth": ({"queue": "default", "cap": 10}, [r"SEARCH job_queue USING (COVERING )?INDEX job_queue_due \(queue=\?\)"]),
-    "ahead": (LANE | {"scheduled_at": NOW, "id": "0", "cap": 10}, [
+    "ahead": (LANE | {"scheduled_at": NOW, "id": "0", "cap": 10}, [(
         r"SEARCH job_queue USING (COVERING )?INDEX job_queue_due "
         r"\(queue=\? AND type=\? AND payload_version=\? AND priority=\? AND \(scheduled_at,id\)<\(\?,\?\)\)"
-    ]),
+    )]),
     "waiting": ({"cap": 10}, [
         r"SEARCH n USING (COVERING )?INDEX job_queue_due \(\(queue,type,payload_version\)>\(\?,\?,\?\)\)",
         r"SEARCH c USING (COVERING )?INDEX job_queue_due \(queue=\? AND type=\? AND payload_version=\?\)",
@@ -77,7 +76,9 @@ def filled(sqlite_store):
 
 
 def plan(store, query, parameters):
-    rows = store._writer.raw.execute("explain query plan " + store.queries[query], parameters)
+    text = store.queries[query]
+    every = dict.fromkeys(re.findall(r":(\w+)", text)) | parameters
+    rows = store._writer.raw.execute("explain query plan " + text, every)
     return [detail for *_, detail in rows]
 
 

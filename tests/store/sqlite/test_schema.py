@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,10 +12,12 @@ import pytest
 
 import holdfast.store.sqlite.schema as schema_module
 from holdfast.model.errors import StoreError
+from holdfast.store.sqlite.store import SqliteStore
 from tests.store.given import enqueue, get, listed
 
 MIGRATIONS = Path(schema_module.__file__).parent / "migrations"
-OURS = {"job_queue", "job_history", "job_figures", "job_workers", "job_pauses", "holdfast_schema"}
+MADE = {name for path in MIGRATIONS.glob("*.sql") for name in re.findall(r"(?m)^create table (\w+)", path.read_text())}
+OURS = MADE | {"holdfast_schema"}
 CANONICAL = [
     "id", "type", "status", "priority", "scheduled_at", "lease_owner", "lease_until", "payload", "idempotency_key",
     "attempts", "max_retries", "error", "created_at", "updated_at", "started_at", "completed_at", "result",
@@ -172,3 +175,11 @@ def test_a_kill_in_the_middle_of_a_migration_leaves_nothing_half_made(file, open
     store = open_file(file)
     assert store.migrate() == 1
     assert enqueue(store)
+
+
+def test_an_error_that_is_not_the_databases_passes_and_leaves_nothing_half_made(file, settings):
+    store = SqliteStore(f"sqlite:///{file}?{settings}", clock=lambda: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        store.migrate()
+    store.close()
+    assert names(file) == set()

@@ -1,4 +1,4 @@
-"""Those who use the queue during the storm: they enqueue, cancel and read results, and write down what was acknowledged."""
+"""Those who use the queue during the storm: they enqueue, cancel, read results, and keep what was acknowledged."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from holdfast.app import App
+    from holdfast.handle import Handle
 
 _BATCH = 50
 _CANCELS = 0.02
@@ -51,7 +52,7 @@ class Feed:
         if answer["changed"] and answer["status"] == Status.CANCELLED:
             self.cancelled.add(job_id)
 
-    def _enqueue_one(self) -> object:
+    def _enqueue_one(self) -> Handle:
         chance = self._chance
         seconds = round(LEASE * 1.5 if chance.random() < 0.01 else chance.random() * 0.05, 3)  # noqa: PLR2004
         kind, payload = chance.choices(
@@ -67,11 +68,4 @@ class Feed:
             ),
             weights=(40, 20, 15, 1, 10, 5, 5, 4),
         )[0]
-        return self._app.enqueue(kind, payload, priority=chance.randint(1, 10), **_limits(kind))
-
-
-def _limits(kind: str) -> dict[str, int]:
-    from holdfast.cli.storms.application import app  # noqa: PLC0415
-
-    door = app.registry.door(kind)
-    return {"max_attempts": door._options["max_attempts"]}  # noqa: SLF001
+        return self._app.enqueue(kind, payload, priority=chance.randint(1, 10))

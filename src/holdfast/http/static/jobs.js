@@ -97,10 +97,9 @@ function updateRow(row, job) {
 function describe(job) {
   const wait = -since(job.scheduled_at);
   if (job.status === "queued" && wait > 0) {
-    const why = job.error ? `again in ${span(wait)}: ${job.error.class}` : `due in ${span(wait)}`;
-    return why;
+    return job.error ? `again in ${span(wait)}: ${job.error.class}` : `due in ${span(wait)}`;
   }
-  if (job.status === "in_progress") return job.progress?.message ?? `for ${age(job.started_at)}`;
+  if (job.status === "in_progress") return job.progress?.message ?? `running for ${span(since(job.started_at))}`;
   if (job.error) return `${job.error.class}: ${job.error.message}`;
   if (job.status === "completed") return `took ${span((Date.parse(job.completed_at) - Date.parse(job.started_at)) / 1000)}`;
   return "";

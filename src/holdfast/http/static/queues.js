@@ -45,7 +45,7 @@ function withEmptyQueues(lines, paused) {
 
 function makeRow(failed) {
   const row = make("tr");
-  const name = make("th", "", make("span", "queue"), make("span", "type"));
+  const name = make("th", "name");
   name.scope = "row";
   const fill = make("i");
   const depth = make("td", "depth", make("span", "bar", fill), make("b"), make("small"));
@@ -62,17 +62,19 @@ function makeRow(failed) {
   const button = make("button", "small");
   button.type = "button";
   button.addEventListener("click", () => toggle(button, failed));
-  row.append(name, depth, make("td", "", curve));
+  row.append(name, make("td", "name type"), depth, make("td", "", curve));
   for (let column = 0; column < 4; column += 1) row.append(make("td", "number"));
   row.append(make("td", "action", button));
   return row;
 }
 
 function updateRow(row, line, { first, paused, deepest, cap }) {
-  const [name, depth, curve, running, done, slow, dead, action] = row.children;
+  const [name, type, depth, curve, running, done, slow, dead, action] = row.children;
   row.classList.toggle("first", first);
-  write(name.querySelector(".queue"), line.queue);
-  write(name.querySelector(".type"), line.type);
+  write(name, first ? line.queue : "");
+  name.title = line.queue;
+  write(type, line.type);
+  type.title = line.type;
   depth.querySelector("i").style.width = `${Math.round((line.waiting / deepest) * 100)}%`;
   write(depth.querySelector("b"), count(line.waiting, cap));
   write(depth.querySelector("small"), line.waiting && line.oldest_s >= 1 ? span(line.oldest_s) : "");

@@ -80,13 +80,9 @@ class Connection:
 
     def change(self, sql: str, parameters: Parameters) -> int:
         """Run one statement and count the rows it changed."""
-        before = self.total_changes()
         self.execute(sql, parameters)
-        return self.total_changes() - before
-
-    def total_changes(self) -> int:
-        """Rows changed since the connection was opened."""
-        return int(self.raw.total_changes() if self.driver == "apsw" else self.raw.total_changes)
+        # Not the total of changes: that counts what a user's triggers change, too.
+        return int(self.raw.changes() if self.driver == "apsw" else self._last.rowcount)
 
     def pragma(self, name: str, value: str | int) -> str:
         """Set one pragma, and read back what it is now."""
@@ -113,19 +109,6 @@ class Connection:
     def in_transaction(self) -> bool:
         """Whether a transaction is open."""
         return bool(self.raw.in_transaction)
-
-    def save(self) -> None:
-        """Mark a point to come back to."""
-        self.execute("savepoint holdfast")
-
-    def release(self) -> None:
-        """Forget the mark."""
-        self.execute("release holdfast")
-
-    def back_to_save(self) -> None:
-        """Undo what came after the mark, and forget it."""
-        self.execute("rollback to holdfast")
-        self.execute("release holdfast")
 
     def script(self, sql: str) -> None:
         """Run the statements of a migration, in the open transaction."""

@@ -51,8 +51,8 @@ class LeaseVerbs(Verbs):
         return [self.change("renew", id=job_id, token=token, until=until) == 1 for job_id, token in holds]
 
     def finish(self, endings: Sequence[Ending], *, expired: bool = False) -> list[bool]:
-        rows = [self._ending(ending, expired=expired) for ending in endings]
-        accepted = self._finish_all(rows)
+        change, sql = self.connection.change, self.queries["finish"]
+        accepted = [change(sql, self._ending(ending, expired=expired)) == 1 for ending in endings]
         self._record([ending for ending, held in zip(endings, accepted, strict=True) if held])
         return accepted
 
@@ -109,18 +109,6 @@ class LeaseVerbs(Verbs):
             "expired_before": self.stamp if expired else _NEVER,
             "now": self.stamp,
         }
-
-    def _finish_all(self, rows: list[dict[str, object]]) -> list[bool]:
-        """All at once, judged by their number; only when one of them lost its lease is each asked alone."""
-        connection, sql = self.connection, self.queries["finish"]
-        before = connection.total_changes()
-        connection.save()
-        connection.executemany(sql, rows)
-        if connection.total_changes() - before == len(rows):
-            connection.release()
-            return [True] * len(rows)
-        connection.back_to_save()
-        return [connection.change(sql, row) == 1 for row in rows]
 
     def _record(self, endings: list[Ending]) -> None:
         """Tell watchers, count the endings, and write history for those that are not plain completions."""

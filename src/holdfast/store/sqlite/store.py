@@ -56,6 +56,7 @@ class SqliteStore:
         self._writer: Connection | None = None
         self._reader: Connection | None = None
         self._open: SqliteTransaction | None = None
+        self._left_alone: list[Connection | None] = []
 
     def write(self, calls: Sequence[Callable[[Any], Any]]) -> tuple[list[Any], News]:
         if len(calls) == 1:
@@ -140,7 +141,8 @@ class SqliteStore:
         self._reader = self._writer = self._open = None
 
     def abandon(self) -> None:
-        _abandoned.extend(connection for connection in (self._reader, self._writer) if connection is not None)
+        # Closing would undo the parent's transaction in the memory that both share.
+        self._left_alone = [self._reader, self._writer]
         self._reader = self._writer = self._open = None
 
     def library_version(self) -> str:
@@ -218,9 +220,6 @@ class SqliteStore:
                 "ones can still be finished: free some space, then try again",
             )
         self._space_checked = now
-
-
-_abandoned: list[Connection] = []  # never closed: closing would drop the locks of the process that owns them
 
 
 def _read_file(name: str) -> bytes:

@@ -1,0 +1,84 @@
+"""Handlers that kill or paralyse their process: eight kinds, each bounded so that only their own process suffers."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+
+_MOST_FORKS = 40
+
+
+def abort() -> None:
+    os.abort()
+
+
+def segmentation_fault() -> None:
+    ctypes.string_at(0)
+
+
+def out_of_memory() -> None:
+    """Killed by the kernel's limit, as by its memory killer: what Python could catch becomes an abort."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 31, 1 << 31))
+    hoard = []
+    try:
+        while True:
+            hoard.append(bytearray(64 << 20))
+    except MemoryError:
+        hoard.clear()
+        os.kill(os.getpid(), 9)
+
+
+def vanish() -> None:
+    os._exit(0)
+
+
+def stack_overflow() -> None:
+    """Recursion in C beyond the stack of a thread."""
+    compare_type = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    sort = ctypes.CDLL(None).qsort
+    sys.setrecursionlimit(10**9)
+
+    @compare_type
+    def compare(left: int, right: int) -> int:
+        numbers = (ctypes.c_int * 2)(2, 1)
+        sort(numbers, 2, ctypes.sizeof(ctypes.c_int), compare)
+        return 0
+
+    compare(0, 0)
+
+
+def fork_bomb() -> None:
+    """Forks as fast as it can, a bounded number of times, and then dies; what it forked stays."""
+    for _ in range(_MOST_FORKS):
+        if os.fork() == 0:
+            time.sleep(3600)
+    os.abort()
+
+
+def endless_call() -> None:
+    """One call into C that never gives the interpreter back."""
+    ctypes.PyDLL(None).sleep(3600)
+
+
+def endless_loop() -> None:
+    """Computes for ever, and lets the others in only now and then."""
+    sys.setswitchinterval(5.0)
+    while True:
+        sum(range(10_000_000))
+
+
+KINDS: dict[str, Callable[[], None]] = {
+    "abort": abort,
+    "segmentation fault": segmentation_fault,
+    "out of memory": out_of_memory,
+    "vanish": vanish,
+    "stack overflow": stack_overflow,
+    "fork bomb": fork_bomb,
+    "endless call": endless_call,
+    "endless loop": endless_loop,
+}

@@ -1,0 +1,143 @@
+"""Somebody is killed: the rest notices at once, nothing lives on unseen, and the jobs run again.
+
+Full size: HOLDFAST_DEATHS=50 pytest -s tests/worker/test_deaths.py
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+from holdfast.cli.storms.processes import left_after, marked
+from holdfast.model.status import Status
+from tests.worker.workshop import Workshop, size, tell, wait_for
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_killed_child_is_replaced_and_its_run_begins_again_within_a_second(workshop: Workshop):
+    workshop.start("--processes", 2)
+    waits = []
+    for _ in range(size("HOLDFAST_DEATHS", 6)):
+        job_id = workshop.enqueue("nap", {"seconds": 0.6}, max_attempts=10)
+        first = workshop.begun(job_id)
+        killed = time.time()
+        os.kill(first.pid, signal.SIGKILL)
+        waits.append(workshop.begun(job_id, 2).at - killed)
+        workshop.ended(job_id)
+    waits.sort()
+    tell("death of a child to the next run", {"p50": waits[len(waits) // 2], "p99": waits[-1], "of": len(waits)})
+    assert waits[-1] < 1.0
+
+
+def test_a_single_run_in_a_killed_child_counts_as_crashed_and_runs_alone(workshop: Workshop):
+    worker = workshop.start()
+    job_id = workshop.enqueue("nap", {"seconds": 0.5})
+    first = workshop.begun(job_id)
+    os.kill(first.pid, signal.SIGKILL)
+    (job,) = workshop.ended(job_id)
+    assert (job.status, job.attempts, job.crashed) == (Status.COMPLETED, 2, 1)
+    assert workshop.begun(job_id, 2).pid not in {first.pid, *workshop.children(worker)}
+
+
+def test_several_runs_in_a_killed_child_are_suspects_that_lose_no_attempt(workshop: Workshop):
+    workshop.start()
+    ids = workshop.enqueue_many("nap", 5, {"seconds": 0.5})
+    for job_id in ids:
+        workshop.begun(job_id)
+    os.kill(workshop.lines("began")[0].pid, signal.SIGKILL)
+    jobs = workshop.ended(*ids)
+    assert {(job.status, job.attempts, job.crashed) for job in jobs} == {(Status.COMPLETED, 1, 0)}
+    pids = {workshop.begun(job_id, 2).pid for job_id in ids}
+    assert len(pids) == 5  # each alone
+
+
+def test_the_death_of_one_child_does_not_touch_another_whose_number_begins_alike(workshop: Workshop):
+    worker = workshop.start("--processes", 11, "--coroutines", 1, "--prefetch", 0)
+    wait_for(lambda: len(workshop.children(worker)) == 11, "eleven children")
+    ids = workshop.enqueue_many("nap", 11, {"seconds": 4})
+    for job_id in ids:
+        workshop.begun(job_id)
+    first_child = next(
+        line.pid for line in workshop.lines("began") if (workshop.job(line.id).lease_owner or "").endswith("/1-child")
+    )
+    os.kill(first_child, signal.SIGKILL)
+    jobs = workshop.ended(*ids)
+    assert sorted(job.attempts for job in jobs) == [1] * 10 + [2]
+    assert len(workshop.lines("began")) == 12
+
+
+def test_a_killed_template_is_started_anew_and_the_jobs_run_again(workshop: Workshop):
+    worker = workshop.start("--processes", 2)
+    ids = workshop.enqueue_many("nap", 4, {"seconds": 0.5})
+    for job_id in ids:
+        workshop.begun(job_id)
+    before = set(workshop.children(worker))
+    os.kill(workshop.template(worker), signal.SIGKILL)
+    wait_for(lambda: not before & set(marked(workshop.mark)), "the end of the children", seconds=2)
+    jobs = workshop.ended(*ids)
+    assert {job.status for job in jobs} == {Status.COMPLETED}
+    assert worker.process.poll() is None
+
+
+def test_a_template_killed_before_it_answers_takes_nobody_along(workshop: Workshop):
+    """To the kernel, process 0 is one's own group: a child without a number yet must not be killed by it."""
+    worker = workshop.start("--processes", 8, ready=False)
+    for _ in range(5):
+        os.kill(workshop.template(worker), signal.SIGKILL)
+        time.sleep(0.05)
+    job_id = workshop.enqueue("quick")
+    if worker.process.poll() is None:
+        workshop.ended(job_id)
+    else:  # it died before it had ever said hello: the application cannot be loaded, and that is said
+        assert worker.process.returncode == 2
+
+
+def test_a_whole_worker_killed_leaves_no_process_and_the_next_one_takes_over_at_once(workshop: Workshop):
+    worker = workshop.start("--processes", 2, HOLDFAST_TEST_LEASE="60")
+    ids = [*workshop.enqueue_many("nap", 4, {"seconds": 0.5}), workshop.enqueue("alone", {"seconds": 0.5})]
+    for job_id in ids:
+        workshop.begun(job_id)
+    worker.kill()
+    assert left_after(workshop.mark, 2) == []
+    assert workshop.count("status = 'in_progress'") == 5  # their leases last for another minute
+
+    workshop.start("--processes", 2, HOLDFAST_TEST_LEASE="60")
+    begun = time.monotonic()
+    wait_for(lambda: all(len(workshop.lines("began", id=one)) == 2 for one in ids), "the second runs")
+    took = time.monotonic() - begun
+    tell("a new worker to the runs of a killed one", took)
+    assert took < 3
+    assert {job.status for job in workshop.ended(*ids)} == {Status.COMPLETED}
+
+
+def test_another_living_worker_takes_over_within_seconds(workshop: Workshop):
+    first = workshop.start(HOLDFAST_TEST_LEASE="60")
+    ids = workshop.enqueue_many("nap", 3, {"seconds": 1})
+    for job_id in ids:
+        workshop.begun(job_id)
+    workshop.start(HOLDFAST_TEST_LEASE="60")
+    killed = time.time()
+    first.kill()
+    waits = [workshop.begun(job_id, 2, seconds=10).at - killed for job_id in ids]
+    tell("death of a worker to the next runs", waits)
+    assert max(waits) < 2.5
+    workshop.ended(*ids)
+
+
+def test_the_slot_files_of_ended_children_do_not_pile_up(workshop: Workshop, tmp_path):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    workshop.start(TMPDIR=str(folder))
+    workshop.ended(*workshop.enqueue_many("alone", 12, {"seconds": 0}))
+    wait_for(lambda: len(list(folder.glob("holdfast-*/*.slots"))) == 1, "one file, of the child that lives")
+
+
+def test_what_a_handler_started_dies_with_its_child(workshop: Workshop):
+    workshop.start()
+    job_id = workshop.enqueue("poison", {"kind": "fork bomb"}, max_attempts=1)
+    workshop.ended(job_id)
+    wait_for(lambda: len(marked(workshop.mark)) < 10, "the end of what it forked", seconds=5)
