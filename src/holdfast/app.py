@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from holdfast.engine.desk import Desk
 from holdfast.engine.jobs import enqueue
 from holdfast.handle import Handle
@@ -12,19 +14,29 @@ from holdfast.wiring import open_store, signals_of, store_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from datetime import timedelta
-    from typing import Any, ParamSpec, Self, TypeVar, overload
+    from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, overload
 
     from holdfast.engine.registry import Registry
     from holdfast.engine.watch import Watch
     from holdfast.handler import Call, Handler
     from holdfast.model.backoff import Backoff
     from holdfast.model.job import Job
+    from holdfast.worker.context import JobContext
 
     P = ParamSpec("P")
     R = TypeVar("R")
+
+    class Registrar(Protocol):
+        """`@app.job(...)`: type checkers fill in a JobContext that comes first."""
+
+        @overload
+        def __call__(self, function: Callable[Concatenate[JobContext, P], R], /) -> Handler[P, R]: ...
+        @overload
+        def __call__(self, function: Callable[P, R], /) -> Handler[P, R]: ...
+
 
 OPTIONS = frozenset({
     "context", "delay", "group", "key", "key_window", "max_attempts", "priority", "queue", "scheduled_at", "tenant",
@@ -68,6 +80,8 @@ class App:
     if TYPE_CHECKING:
 
         @overload
+        def job(self, function: Callable[Concatenate[JobContext, P], R], /) -> Handler[P, R]: ...
+        @overload
         def job(self, function: Callable[P, R], /) -> Handler[P, R]: ...
         @overload
         def job(
@@ -85,7 +99,7 @@ class App:
             version: int = 1,
             isolation: str | None = None,
             key_window: str | float | timedelta | None = None,
-        ) -> Callable[[Callable[P, R]], Handler[P, R]]: ...
+        ) -> Registrar: ...
 
     def job(self, function: Any = None, /, **settings: Any) -> Any:  # type: ignore[misc]
         """Register a handler: `@app.job` or `@app.job(queue="images", max_attempts=5, timeout=30)`."""
@@ -129,7 +143,7 @@ class App:
         """Enqueue by name; with `connection`, inside the caller's own transaction."""
         job = self.new_job(type, {} if payload is None else payload, options)
         if connection is not None:
-            return self._handles(enqueue(self.desk.store.join(connection), [job], self.max_depth))[0]
+            return self._handles(self.desk.join(connection, enqueue, [job], self.max_depth))[0]
         return self._handles(self.desk.write(enqueue, [job], self.max_depth))[0]
 
     async def aenqueue(self, type: str, payload: Mapping[str, Any] | None = None, **options: Any) -> Handle:
@@ -143,7 +157,7 @@ class App:
         if not jobs:
             return []
         if connection is not None:
-            return self._handles(enqueue(self.desk.store.join(connection), jobs, self.max_depth))
+            return self._handles(self.desk.join(connection, enqueue, jobs, self.max_depth))
         return self._handles(self.desk.write(enqueue, jobs, self.max_depth))
 
     async def aenqueue_many(self, calls: Iterable[Call]) -> list[Handle]:
@@ -154,12 +168,12 @@ class App:
     def new_job(self, type: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> NewJob:
         """A checked request. A type that is known here is checked against its handler; any other before its run."""
         check_options(options, OPTIONS)
-        if not isinstance(payload, dict):
+        if not isinstance(payload, Mapping):
             raise BadInput("PAYLOAD_INVALID", "a payload is an object: pass a dict of the handler's arguments")
         handler = None if self._registry is None else self._registry.door(type)
         if handler is not None:
             return handler.new_job(payload, options)  # type: ignore[no-any-return]
-        return NewJob(type, encode(payload, limit=self.payload_limit), **checked(options))
+        return NewJob(type, encode(dict(payload), limit=self.payload_limit), **checked(options))
 
     def transaction(self) -> AbstractContextManager[Any]:
         """`with app.transaction() as tx: tx.execute(...); job.enqueue(...)`: all of it commits, or none."""
@@ -239,6 +253,8 @@ class App:
     def close(self) -> None:
         """Finish what is under way and let go of the database."""
         self.desk.close()
+        if self._watch is not None:
+            self._watch.wake()  # who waits is told that there is nothing to wait for
 
     def __enter__(self) -> Self:
         return self

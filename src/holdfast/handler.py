@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from holdfast.app import OPTIONS, checked
 from holdfast.engine.registry import Definition
+from holdfast.model.backoff import Backoff
 from holdfast.model.errors import BadInput
 from holdfast.model.policy import Policy
 from holdfast.model.request import (
     NewJob,
     check_count,
+    check_key_window,
     check_name,
     check_options,
     check_priority,
     check_timeout,
-)
+)  # fmt: skip
 from holdfast.worker.context import JobContext
 
 if TYPE_CHECKING:
@@ -46,20 +48,20 @@ class Handler(Generic[P, R]):
         self.definition = definition
         self._options = options
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.definition.function(*args, **kwargs)  # type: ignore[no-any-return]
 
-    def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle:
+    def enqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Handle:
         """Store a job for this handler."""
         return self._app.enqueue_many([self.call(*args, **kwargs)])[0]
 
     delay = enqueue
 
-    async def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle:
+    async def aenqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Handle:
         """Store a job for this handler, from a coroutine."""
         return (await self._app.aenqueue_many([self.call(*args, **kwargs)]))[0]
 
-    def call(self, *args: P.args, **kwargs: P.kwargs) -> Call:
+    def call(self, /, *args: P.args, **kwargs: P.kwargs) -> Call:
         """What `enqueue` would store, for `app.enqueue_many`."""
         return Call(self, args, kwargs)
 
@@ -98,8 +100,8 @@ class Call:
 def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]) -> Handler[Any, Any]:
     """Make a function a handler of the application."""
     check_options(settings, _SETTINGS)
-    if inspect.isclass(function) or not callable(function):
-        raise BadInput("BAD_OPTION", f"@app.job goes on a function, not on {type(function).__name__}")
+    if not inspect.isroutine(function):
+        raise BadInput("BAD_OPTION", f"@app.job goes on a function, not on a {type(function).__name__}")
     kind = check_name("type", settings.get("type") or function.__name__)
     definition = Definition(
         type=kind,
@@ -116,6 +118,7 @@ def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]
         "max_attempts": check_count("max_attempts", settings.get("max_attempts", 3), 10_000),
     }
     if settings.get("key_window") is not None:
+        check_key_window(settings["key_window"], "any")
         options["key_window"] = settings["key_window"]
     handler: Handler[Any, Any] = Handler(app, definition, options)
     app.registry.add(definition, handler)
@@ -142,15 +145,24 @@ def register_sweeper(app: App, function: Callable[[], Any], every: float, queue:
 
 def _policy(settings: Mapping[str, Any]) -> Policy:
     chosen: dict[str, Any] = {"max_crashes": check_count("max_crashes", settings.get("max_crashes", 3), 1_000)}
-    if settings.get("backoff") is not None:
-        chosen["backoff"] = settings["backoff"]
+    backoff, permanent = settings.get("backoff"), settings.get("permanent", ())
+    if not isinstance(backoff, Backoff | None):
+        raise BadInput("BAD_OPTION", f"backoff is a holdfast.Backoff, not a {type(backoff).__name__}")
+    if not isinstance(permanent, tuple) or not all(_is_error(kind) for kind in permanent):
+        raise BadInput("BAD_OPTION", "permanent is a tuple of error classes, as in permanent=(ValueError,)")
+    if backoff is not None:
+        chosen["backoff"] = backoff
     if "timeout" in settings:
         chosen["timeout_ms"] = None if settings["timeout"] is None else check_timeout(settings["timeout"])
     if "lease" in settings:
         chosen["lease_ms"] = check_timeout(settings["lease"])
         if chosen["lease_ms"] < _SHORTEST_LEASE_MS:
             raise BadInput("BAD_OPTION", "a lease under 0.1 s would run out between two renewals: give more")
-    return Policy(permanent=tuple(settings.get("permanent", ())), **chosen)
+    return Policy(permanent=permanent, **chosen)
+
+
+def _is_error(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseException)
 
 
 def _isolation(isolation: object) -> str | None:

@@ -26,15 +26,18 @@ from holdfast.app import App
 from holdfast.engine import leases, repairs
 from holdfast.model import stamp
 from holdfast.model.decide import decide
+from holdfast.model.errors import HoldfastError
 from holdfast.model.failure import Failure
-from holdfast.model.outcome import Raised
+from holdfast.model.lease import Lane
+from holdfast.model.outcome import Raised, Unstarted
 from holdfast.store.port import Ending, Order
 from holdfast.worker.runner import Run, call_function, run_coroutine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.model.lease import Claim, Lane
+    from holdfast.engine.registry import Registry
+    from holdfast.model.lease import Claim
     from holdfast.model.outcome import Outcome
     from holdfast.store.port import Transaction
 
@@ -91,19 +94,25 @@ def drain(app: App, *, clock: Clock | None = None, most: int = 10_000) -> Draine
 
     Must be called outside a running event loop.
     """
-    done = Drained()
-    lanes = app.registry.lanes()
-    while len(done.ran) < most:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        done = Drained()
+    else:
+        raise HoldfastError("USE_AWAIT", "drain() runs handlers itself: call it outside the event loop, or in a thread")
+    while True:
         app.desk.write(repairs.recover_expired, app.registry.policies())
-        claims = app.desk.write(leases.claim, Order(_OWNER, lanes, 1, _LEASE_MS))
+        claims = app.desk.write(_claim_any, app.registry)
         if claims:
+            if len(done.ran) == most:
+                app.desk.write(leases.finish, [(claims[0], Unstarted())])
+                raise AssertionError(f"{most} jobs ran and more are due: does one enqueue itself for ever?")
             _run_one(app, claims[0], done)
             continue
-        due = app.desk.read(_next_due, lanes) if clock is not None else None
+        due = app.desk.read(_next_due, app.registry) if clock is not None else None
         if clock is None or due is None:
             return done
         clock.move_to(stamp.to_datetime(due))
-    raise AssertionError(f"{most} jobs ran and more are due: does one enqueue itself for ever?")
 
 
 @pytest.fixture
@@ -145,5 +154,16 @@ def _finish(tx: Transaction, claim: Claim, outcome: object, policy: object) -> s
     return "" if job is None else job.status.value
 
 
-def _next_due(tx: Transaction, lanes: tuple[Lane, ...]) -> int | None:
-    return tx.next_due(lanes)
+def _claim_any(tx: Transaction, registry: Registry) -> list[Claim]:
+    """Known types, whichever queue they were sent to; those that should run alone, too."""
+    order = Order(_OWNER, _lanes(tx, registry), 1, _LEASE_MS)
+    return tx.claim(order) or tx.claim_alone(order)
+
+
+def _next_due(tx: Transaction, registry: Registry) -> int | None:
+    return tx.next_due(_lanes(tx, registry))
+
+
+def _lanes(tx: Transaction, registry: Registry) -> tuple[Lane, ...]:
+    waiting = {row[0] for row in tx.overview(1)["waiting"]} | {definition.queue for definition in registry}
+    return registry.lanes(sorted(waiting))

@@ -20,7 +20,7 @@ def report(day: str) -> int:
 
 
 @app.job(type="mail.send", backoff=holdfast.Backoff(base_ms=500), permanent=(ValueError,))
-def send(to: str, context: holdfast.JobContext) -> None:
+def send(context: holdfast.JobContext, to: str) -> None:
     context.progress(1, 2, "half")
     assert_type(context.attempt, int)
     assert_type(context.cancelled, bool)

@@ -13,6 +13,14 @@ from holdfast.model.ids import _forget, is_id, new_ids
 NOW = 1_737_028_800_000
 
 
+@pytest.fixture(autouse=True)
+def own_count():
+    """The count belongs to the process: begin anew, and leave no far future behind."""
+    _forget()
+    yield
+    _forget()
+
+
 def test_an_id_has_26_letters_that_tell_its_time():
     (only,) = new_ids(2**47, 1)
     assert is_id(only)

@@ -17,7 +17,6 @@ FENCE = "and lease_token = :token and status = 'in_progress'"
 
 MUTANTS = [
     Mutant("finish has no fence", SQL + "finish.sql", FENCE, "and status = 'in_progress'"),
-    Mutant("finish looks at the token alone", SQL + "finish.sql", FENCE, "and lease_token = :token"),
     Mutant("renew has no fence", SQL + "renew.sql", "and lease_token = :token ", ""),
     Mutant("progress has no fence", SQL + "progress.sql", "and lease_token = :token ", ""),
     Mutant("renew answers true for zero rows", "store/sqlite/leases.py", "until=until) == 1 for", "until=until) >= 0 for"),

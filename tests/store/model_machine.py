@@ -54,10 +54,10 @@ COLUMNS = (
 # Mostly plain jobs in one lane, so that the rules meet; now and then everything else. Drawn from a fixed pool:
 # one choice a job, plain jobs first, keeps Hypothesis quick and its smallest failing history readable.
 _OPTIONS: dict[str, list[Any]] = {
-    "kind": ["a", "a", "a", "b"],
-    "queue": ["default", "default", "default", "gpu"],
-    "payload_version": [1, 1, 1, 2],
-    "priority": [5, 5, 1, 9],
+    "kind": ["a"] * 6 + ["b"],
+    "queue": ["default"] * 6 + ["gpu"],
+    "payload_version": [1] * 8 + [2],
+    "priority": [5] * 5 + [1, 9],
     "delay": [0, 0, 0, 1, 60_000],
     "key": [None, None, "k", "l"],
     "tenant": ["", "", "t"],

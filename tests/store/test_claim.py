@@ -94,6 +94,14 @@ def test_a_claim_takes_the_best_when_it_takes_few(store, clock):
     assert [run.id for run in claim(store, limit=2)] == [better, good]
 
 
+def test_a_claim_of_one_takes_the_one_that_is_due_first(store, clock):
+    enqueue(store, delay=3)
+    first = enqueue(store, delay=1)
+    enqueue(store, delay=2)
+    clock.forward(MINUTE)
+    assert claim_one(store).id == first
+
+
 def test_lanes_of_one_priority_share_one_order(store, clock):
     lanes = (Lane("default", "a"), Lane("default", "b"))
     third = enqueue(store, "a", delay=3)

@@ -110,6 +110,14 @@ def test_progress_is_visible_while_the_run_holds_its_lease(store):
     assert (job.progress, job.version) == ({"done": 1}, 3)
 
 
+@pytest.mark.parametrize("wrong", [-1, 1])
+def test_progress_with_another_token_is_refused(store, wrong):
+    run = running(store)
+    before = get(store, run.id)
+    assert not write(store, lambda tx: tx.progress(run.id, run.token + wrong, '{"done":1}'))
+    assert get(store, run.id) == before
+
+
 def test_a_worker_that_lost_its_lease_cannot_show_progress(store):
     run = running(store)
     cancel(store, run.id)

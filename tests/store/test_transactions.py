@@ -180,9 +180,11 @@ def test_a_store_closed_in_the_middle_of_a_transaction_has_written_nothing(store
     assert enqueue(store)
 
 
-def test_an_abandoned_store_opens_connections_of_its_own(store):
+def test_an_abandoned_store_forgets_its_connections_and_leaves_them_open(store, other):
     job_id = enqueue(store)
-    old = store._writer
+    writer = store._writer
     store.abandon()
-    assert get(store, job_id).id == job_id
-    assert store._writer is not old
+    assert (store._writer, store._reader) == (None, None)
+    assert [tuple(row) for row in writer.execute("select 1")] == [(1,)]
+    assert get(other, job_id).id == job_id
+    writer.close()

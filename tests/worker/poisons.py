@@ -8,6 +8,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 _MOST_FORKS = 40
 
@@ -23,11 +24,13 @@ def segmentation_fault() -> None:
 def out_of_memory() -> None:
     """Killed by the kernel's limit, as by its memory killer: what Python could catch becomes an abort."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (1 << 31, 1 << 31))
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + (128 << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     hoard = []
     try:
         while True:
-            hoard.append(bytearray(64 << 20))
+            hoard.append(bytearray(16 << 20))
     except MemoryError:
         hoard.clear()
         os.kill(os.getpid(), 9)

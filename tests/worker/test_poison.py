@@ -24,11 +24,10 @@ ENDLESS = {"endless call", "endless loop"}
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_a_poison_ends_and_its_neighbours_lose_no_attempt(workshop: Workshop, kind: str):
     workshop.start("--processes", 2)
-    before = workshop.enqueue_many("innocent", 20, {"seconds": 0.2}) + workshop.enqueue_many(
-        "innocent_thread", 10, {"seconds": 0.2}
-    )
+    before = workshop.enqueue_many("innocent", 10, {"seconds": 0.2})
+    before += workshop.enqueue_many("innocent_thread", 5, {"seconds": 0.2})
     poison = workshop.enqueue("poison", {"kind": kind}, max_attempts=3, priority=1)
-    after = workshop.enqueue_many("innocent", 100, {"seconds": 0.05})
+    after = workshop.enqueue_many("innocent", 30, {"seconds": 0.05})
     (dead,) = workshop.ended(poison, seconds=90)
     neighbours = workshop.ended(*before, *after, seconds=60)
 

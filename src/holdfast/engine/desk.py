@@ -6,13 +6,14 @@ callers that had to wait share one commit, and the same verb serves threads (`wr
 one database thread). An answer is given only once it is durable.
 
 Failure cases: a verb that raises takes nothing else with it (the store repeats the others alone). If the database
-thread dies, every waiting coroutine is told. Before a fork the turn is taken and every connection closed; parent and
-child reopen when they next need one.
+thread meets an error it cannot name, all who wait are told. Before a fork the turn is taken and every
+connection closed; parent and child reopen when they next need one.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from _contextvars import ContextVar
 from _queue import SimpleQueue
 from _thread import allocate_lock, get_ident
@@ -34,7 +35,18 @@ if TYPE_CHECKING:
     R = TypeVar("R")
     Verb = Callable[Concatenate[Transaction, P], R]
 
-_open_transaction: ContextVar[tuple[Desk, Any] | None] = ContextVar("holdfast_transaction", default=None)
+_open_transaction: ContextVar[_Here | None] = ContextVar("holdfast_transaction", default=None)
+
+
+class _Here:
+    """A transaction that is open, and where: other tasks and threads may carry a copy of the context, not the right."""
+
+    __slots__ = ("desk", "place", "transaction")
+
+    def __init__(self, desk: Desk, transaction: Any) -> None:
+        self.desk = desk
+        self.transaction = transaction
+        self.place = _place()
 
 
 class _Call:
@@ -111,7 +123,7 @@ class Desk:
         def errand() -> None:
             try:
                 answer = call.run(None)
-            except Exception as error:  # noqa: BLE001  # the awaiting caller gets it
+            except BaseException as error:  # noqa: BLE001  # the awaiting caller gets it
                 answer = error
             _answer(call, answer)
 
@@ -129,7 +141,7 @@ class Desk:
         try:
             self._check_open()
             here = self.store.begin()
-            mark = _open_transaction.set((self, here))
+            mark = _open_transaction.set(held := _Here(self, here))
             try:
                 yield here
             except BaseException:
@@ -139,9 +151,15 @@ class Desk:
                 self._check_open()  # a child forked inside the block ends here
                 self._tell(self.store.commit())
             finally:
+                held.transaction = None
                 _open_transaction.reset(mark)
         finally:
             self._give_turn()
+
+    def join(self, connection: Any, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a verb in the transaction of the caller's own connection, which alone commits or rolls back."""
+        self._check_open()
+        return verb(self.store.join(connection), *args, **kwargs)
 
     def notify(self, news: News) -> None:
         """Tell the listeners of a change that was made on a caller's own connection."""
@@ -210,14 +228,16 @@ class Desk:
 
     def _transaction_here(self) -> Any:
         here = _open_transaction.get()
-        return here[1] if here is not None and here[0] is self else None
+        if here is None or here.desk is not self or here.place != _place():
+            return None
+        return here.transaction
 
     def _check_open(self) -> None:
         if self._orphaned:
             # SQLite believes that this process holds the parent's locks: here the file can be used no more.
             raise StoreError(
                 "FORKED_IN_TRANSACTION",
-                "this process was forked inside `with app.transaction()`, which belongs to its parent: fork outside of it",
+                "this process was forked inside `with app.transaction()`, which is its parent's: fork outside of it",
             )
         if self._closed:
             raise StoreError("STORE_CLOSED", "the application was closed: make a new App")
@@ -241,7 +261,7 @@ class Desk:
         while (errand := errands.get()) is not None:
             try:
                 errand()
-            except Exception as error:  # noqa: BLE001  # its own callers were told; the next errand may fare better
+            except BaseException as error:  # noqa: BLE001  # this thread must live: others wait for it
                 while self._waiting:
                     _answer(self._waiting.popleft(), error)
 
@@ -270,6 +290,13 @@ class Desk:
             self._turn_of = get_ident()
         self._reading = allocate_lock()
         self._errands, self._thread = SimpleQueue(), None
+
+
+def _place() -> tuple[int, object]:
+    """The thread, and the task if one runs."""
+    asyncio = sys.modules.get("asyncio")
+    loop = None if asyncio is None else asyncio._get_running_loop()  # noqa: SLF001
+    return get_ident(), None if asyncio is None or loop is None else asyncio.current_task(loop)
 
 
 def _answer(call: _Call, answer: Any) -> None:

@@ -49,7 +49,7 @@ def statistics(tx: Transaction, *, since_ms: int = HOUR_MS, cap: int = CAP) -> d
     for queue, kind, _version, depth, oldest in seen["waiting"]:
         one = line(queue, kind)
         one.waiting += depth
-        one.oldest_s = max(one.oldest_s, (tx.now - stamp.from_text(oldest)) / 1000)
+        one.oldest_s = max(one.oldest_s, (tx.now - stamp.from_text(oldest)) / 1000)  # 0 when all are due later
     for queue, kind, count, expired in seen["running"]:
         one = line(queue, kind)
         one.running, one.expired = count, expired

@@ -125,10 +125,12 @@ def purge(tx: Transaction, job_id: str, *, tenant: str | None = None) -> None:
 
 
 def _check_depth(tx: Transaction, jobs: Sequence[NewJob], max_depth: Mapping[str, int]) -> None:
-    for queue in {job.queue for job in jobs} & set(max_depth):
+    bounded = [job for job in jobs if job.queue in max_depth and job.priority > HIGH_PRIORITY]
+    fresh = [job for job in bounded if job.key is None or not tx.has_key(job.tenant, job.key)]
+    for queue in {job.queue for job in fresh}:
         most = max_depth[queue]
-        low = sum(1 for job in jobs if job.queue == queue and job.priority > HIGH_PRIORITY)
-        if low and tx.depth(queue, most + 1) + low > most:
+        low = sum(1 for job in fresh if job.queue == queue)
+        if tx.depth(queue, most + 1) + low > most:
             raise QueueFull(
                 "QUEUE_FULL",
                 f"queue {queue!r} holds its maximum of {most} waiting jobs: try again later, or use a priority of "

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import json
 import typing
 from typing import TYPE_CHECKING, Any
 
 import typing_extensions
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from holdfast.model.errors import BadInput, PayloadError
-from holdfast.model.payload import SIZE_LIMIT, admit
+from holdfast.model.payload import SIZE_LIMIT, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,43 +24,44 @@ class Signature:
     """What a handler takes. `context_name` is its parameter for the job's context, if it has one."""
 
     def __init__(self, function: Callable[..., Any], context_type: type) -> None:
-        self._parameters = inspect.signature(function)
-        hints = typing.get_type_hints(function, include_extras=True)
         self.context_name: str | None = None
         self._name = function.__qualname__
+        self._positional: list[str] = []
+        self._more: TypeAdapter[dict[str, Any]] | None = None
         fields: dict[str, Any] = {}
-        extra: typing.Literal["allow", "forbid"] = "forbid"
-        for name, parameter in self._parameters.parameters.items():
-            hint = hints.get(name, Any)
-            if hint is context_type:
-                self.context_name = name
-            elif parameter.kind is parameter.VAR_KEYWORD:
-                extra = "allow"
-            elif parameter.kind in (parameter.VAR_POSITIONAL, parameter.POSITIONAL_ONLY):
-                raise BadInput("BAD_OPTION", f"{self._name}: a payload has names, so *{name} cannot be filled: name it")
-            else:
-                needed = parameter.default is parameter.empty
-                fields[name] = (typing_extensions.Required if needed else typing_extensions.NotRequired)[hint]
-        make: Any = typing_extensions.TypedDict  # made at run time: no type checker can follow
-        shape = make(function.__name__, fields)
-        shape.__pydantic_config__ = ConfigDict(extra=extra, ser_json_inf_nan="constants")
-        self._adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(shape)
+        try:
+            hints = _hints(function)
+            for name, parameter in inspect.signature(function).parameters.items():
+                hint = hints.get(name, Any)
+                if context_type in (hint, *typing.get_args(hint)):  # `JobContext | None` too
+                    self.context_name = name
+                elif parameter.kind is parameter.VAR_KEYWORD:
+                    self._more = TypeAdapter(dict[str, hint])  # type: ignore[valid-type]
+                else:
+                    fields[name] = self._field(parameter, hint)
+            self._adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(_shape(function.__name__, fields))
+        except (PydanticUserError, NameError, TypeError, AttributeError) as error:
+            raise BadInput("BAD_OPTION", f"{self._name} cannot be a handler: {error}") from error
+        self._fields = frozenset(fields)
 
     def dump(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], limit: int = SIZE_LIMIT) -> str:
         """The payload's JSON text, from the arguments of a call."""
         values = self._named(args, kwargs) if args else kwargs
         try:
-            text = self._adapter.dump_json(self._adapter.validate_python(values), warnings="error").decode()
+            plain = self._plain(values)
         except ValidationError as error:
             raise self._refused(error) from None
         except (PydanticSerializationError, ValueError) as error:
             raise PayloadError("PAYLOAD_NOT_JSON", f"payload of {self._name} is not strict JSON: {error}") from None
-        return admit(text, limit=limit)
+        return encode(plain, limit=limit)
 
     def load(self, payload: str) -> dict[str, Any]:
         """The handler's arguments, from stored JSON text."""
         try:
-            return self._adapter.validate_json(payload)
+            if self._more is None:
+                return self._adapter.validate_json(payload)
+            known, more = self._split(json.loads(payload))
+            return self._adapter.validate_python(known) | self._more.validate_python(more)
         except ValidationError as error:
             raise self._refused(error) from None
 
@@ -67,8 +69,29 @@ class Signature:
         """The payload's JSON Schema, for forms and tools."""
         return self._adapter.json_schema()
 
+    def _field(self, parameter: inspect.Parameter, hint: Any) -> Any:
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.POSITIONAL_ONLY):
+            raise BadInput(
+                "BAD_OPTION", f"{self._name}: a payload has names, so *{parameter.name} cannot be filled: name it"
+            )
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            self._positional.append(parameter.name)
+        needed = parameter.default is parameter.empty
+        return (typing_extensions.Required if needed else typing_extensions.NotRequired)[hint]
+
+    def _plain(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Checked, and as JSON has it. Not by `dump_json`, which writes null for numbers that JSON lacks."""
+        if self._more is None:
+            return _as_json(self._adapter, values)
+        known, more = self._split(values)
+        return _as_json(self._adapter, known) | _as_json(self._more, more)
+
+    def _split(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        known = {name: value for name, value in values.items() if name in self._fields}
+        return known, {name: value for name, value in values.items() if name not in self._fields}
+
     def _named(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        names = [name for name in self._parameters.parameters if name != self.context_name]
+        names = self._positional
         given = dict(zip(names, args, strict=False))
         if len(args) > len(names) or set(given) & set(kwargs):
             raise PayloadError("PAYLOAD_INVALID", f"{self._name} takes {', '.join(names) or 'no arguments'}")
@@ -83,3 +106,43 @@ class Signature:
         more = error.error_count() - len(faults)
         text = "; ".join(faults) + (f"; and {more} more" if more else "")
         return PayloadError("PAYLOAD_INVALID", f"payload does not fit {self._name}: {text}")
+
+
+def _as_json(adapter: TypeAdapter[dict[str, Any]], values: Mapping[str, Any]) -> dict[str, Any]:
+    checked = adapter.validate_python(dict(values))
+    plain: dict[str, Any] = adapter.dump_python(checked, mode="json", warnings="error")
+    if not _faithful(checked, plain):
+        raise ValueError("a number that JSON lacks, or two keys of one object that become the same text")
+    return plain
+
+
+def _faithful(before: Any, after: Any) -> bool:
+    """Whether nothing was lost: pydantic writes null for infinities, and makes one key of 1 and "1"."""
+    kind = type(before)
+    if kind is float:
+        return after is not None
+    if kind is dict and type(after) is dict:
+        return len(before) == len(after) and all(map(_faithful, before.values(), after.values()))
+    if kind is list and type(after) is list:
+        return all(map(_faithful, before, after))
+    if isinstance(before, BaseModel) and type(after) is dict:
+        return all(_faithful(getattr(before, name, None), value) for name, value in after.items())
+    return True
+
+
+def _shape(name: str, fields: dict[str, Any]) -> Any:
+    """A dictionary type, made at run time: no type checker can follow."""
+    make: Any = typing_extensions.TypedDict
+    shape = make(name, fields)
+    shape.__pydantic_config__ = ConfigDict(extra="forbid", ser_json_inf_nan="constants")
+    return shape
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """The parameters' types. What the handler returns does not matter, so it need not even be resolvable."""
+
+    def stand_in() -> None: ...
+
+    annotations = inspect.get_annotations(function)
+    stand_in.__annotations__ = {name: hint for name, hint in annotations.items() if name != "return"}
+    return typing.get_type_hints(stand_in, globalns=getattr(function, "__globals__", {}), include_extras=True)

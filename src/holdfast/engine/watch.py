@@ -12,8 +12,10 @@ from collections import defaultdict
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from holdfast.model.errors import StoreError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from holdfast.engine.desk import Desk
     from holdfast.model.news import News
@@ -110,23 +112,38 @@ class Watch:
             if self._wake.wait(pause if ids else LONGEST_PAUSE):
                 pause = SHORTEST_PAUSE
 
+    def _tell_all(self) -> None:
+        with self._lock:
+            everyone = [waiter for waiters in self._waiters.values() for waiter in waiters]
+            self._waiters.clear()
+        _deliver(everyone)
+
     def _look(self, ids: list[str]) -> bool:
         try:
             versions = self._desk.read(_versions, ids)
-        except Exception:  # noqa: BLE001  # the store is away: the waiters wait on, until their own time is over
+        except Exception as error:  # noqa: BLE001  # the store is away: they wait on, until their own time is over
+            if isinstance(error, StoreError) and error.code == "STORE_CLOSED":
+                self._tell_all()
             return False
         with self._lock:
             ready = [
                 waiter
-                for job_id, (version, _) in versions.items()
+                for job_id in ids
                 for waiter in self._waiters.get(job_id, ())
-                if version > waiter.since
+                if job_id not in versions or versions[job_id][0] > waiter.since  # one that is gone has changed, too
             ]
             for waiter in ready:
                 self._waiters[waiter.job_id].discard(waiter)
-        for waiter in ready:
-            waiter.deliver()
+        _deliver(ready)
         return bool(ready)
+
+
+def _deliver(waiters: Iterable[Waiter]) -> None:
+    for waiter in waiters:
+        try:
+            waiter.deliver()
+        except RuntimeError:  # the loop it waited in was closed
+            continue
 
 
 def _versions(tx: Transaction, ids: list[str]) -> dict[str, tuple[int, str]]:

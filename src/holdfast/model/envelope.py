@@ -77,7 +77,9 @@ class Envelope:
 
 def check_context(context: dict[str, Any]) -> str:
     """The JSON text of a job's context; only the known fields, all short text or null."""
-    unknown = sorted(set(context) - set(CONTEXT_FIELDS))
+    if not isinstance(context, dict):
+        raise BadInput("BAD_OPTION", f"context is an object with {', '.join(CONTEXT_FIELDS)}")
+    unknown = sorted(str(name) for name in set(context) - set(CONTEXT_FIELDS))
     if unknown:
         raise BadInput(
             "BAD_OPTION", f"unknown context {', '.join(unknown)}; context takes: {', '.join(CONTEXT_FIELDS)}"

@@ -56,6 +56,9 @@ class Transaction(Protocol):
         A taken idempotency key answers its job; with another type or payload it raises KeyConflict.
         """
 
+    def has_key(self, tenant: str, key: str) -> bool:
+        """Whether an idempotency key is taken."""
+
     def get(self, job_id: str, tenant: str | None = None) -> Job | None:
         """The job as it is now; None if there is none, or it is another tenant's."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,9 @@ class JobContext:
         self._stop = threading.Event()
         self._shown_at = 0.0
         self._progress: dict[str, Any] = {}
+        self._text = ""
+        self._unshown = False
+        self._writing: asyncio.Task[None] | None = None
 
     @property
     def id(self) -> str:
@@ -74,15 +78,47 @@ class JobContext:
         self._progress |= {"partial": value}
         self._show(final=True)
 
+    def flush(self) -> None:
+        """Write the last progress, from a thread; called when the handler has returned."""
+        if self._unshown:
+            self._write()
+
+    async def aflush(self) -> None:
+        """Write the last progress, from a coroutine."""
+        if self._writing is not None:
+            await self._writing
+        if self._unshown:
+            await self._awrite()
+
     def _show(self, *, final: bool) -> None:
+        self._text = encode(self._progress, what="progress", limit=_PROGRESS_LIMIT)
+        self._unshown = True
         now = monotonic()
         if not final and now - self._shown_at < _SHOWN_EVERY:
             return
         self._shown_at = now
-        text = encode(self._progress, what="progress", limit=_PROGRESS_LIMIT)
         try:
-            held = self._desk.write(progress, self._claim.id, self._claim.token, text)
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._write()
+            return
+        if self._writing is None or self._writing.done():  # a coroutine must not wait for the disk
+            self._writing = loop.create_task(self._awrite())
+
+    def _write(self) -> None:
+        self._unshown = False
+        try:
+            held = self._desk.write(progress, self._claim.id, self._claim.token, self._text)
         except StoreError:  # away for a while: the run goes on, and the next one may get through
+            return
+        if not held:
+            self._stop.set()
+
+    async def _awrite(self) -> None:
+        self._unshown = False
+        try:
+            held = await self._desk.awrite(progress, self._claim.id, self._claim.token, self._text)
+        except StoreError:
             return
         if not held:
             self._stop.set()

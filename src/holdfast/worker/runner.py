@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from holdfast.model.errors import AwaitAuth, PayloadError, Permanent, Retry, Snooze
 from holdfast.model.failure import Failure, failure_of
 from holdfast.model.outcome import Outcome, Raised, Returned, Snoozed
-from holdfast.model.payload import admit
+from holdfast.model.payload import encode
 from holdfast.worker.context import JobContext
 
 if TYPE_CHECKING:
@@ -22,12 +23,28 @@ if TYPE_CHECKING:
     from holdfast.model.lease import Claim
 
 
+_PLAIN = frozenset((str, int, float, bool, type(None)))
+_LISTS = frozenset((list, tuple, set, frozenset))
+
+
 class Run:
     """One run under way, and what is known of its end."""
 
     __slots__ = (
-        "_context", "_stop_asked", "claim", "definition", "desk", "lost", "outcome", "pool", "since", "slot",
-        "stopping_since", "task", "timeout_ms", "verdict",
+        "_stop_asked",
+        "claim",
+        "context",
+        "definition",
+        "desk",
+        "lost",
+        "outcome",
+        "pool",
+        "since",
+        "slot",
+        "stopping_since",
+        "task",
+        "timeout_ms",
+        "verdict",
     )  # fmt: skip
 
     def __init__(
@@ -52,7 +69,7 @@ class Run:
         self.verdict: Outcome | None = None  # decided from outside: a time-out, a stop
         self.lost = False
         self.stopping_since: float | None = None
-        self._context: JobContext | None = None
+        self.context: JobContext | None = None
         self._stop_asked = False
 
     def arguments(self) -> dict[str, Any]:
@@ -60,25 +77,31 @@ class Run:
         signature = self.definition.signature
         arguments = signature.load(self.claim.payload)
         if signature.context_name is not None:
-            self._context = JobContext(self.claim, self.desk)
+            self.context = JobContext(self.claim, self.desk)
             if self._stop_asked:
-                self._context.stop()
-            arguments[signature.context_name] = self._context
+                self.context.stop()
+            arguments[signature.context_name] = self.context
         return arguments
 
     def ask_to_stop(self) -> None:
         """Let the handler see `cancelled`."""
         self._stop_asked = True
-        if self._context is not None:
-            self._context.stop()
+        if self.context is not None:
+            self.context.stop()
 
 
 async def run_coroutine(run: Run) -> Outcome:
     """Run a coroutine handler. A cancellation passes through: whoever cancels knows why."""
     try:
-        return returned(await run.definition.function(**run.arguments()))
-    except asyncio.CancelledError:
-        raise
+        value = await run.definition.function(**run.arguments())
+        if run.context is not None:
+            await run.context.aflush()
+        return returned(value)
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return outcome_of(error, run.definition)  # the handler's own doing: something it awaited was cancelled
     except BaseException as error:  # noqa: BLE001  # whatever a handler raises is its outcome, SystemExit too
         return outcome_of(error, run.definition)
 
@@ -93,9 +116,18 @@ async def run_function(run: Run, executor: Executor) -> Outcome:
 def call_function(run: Run) -> Outcome:
     """Run a plain function here and now."""
     try:
-        return returned(run.definition.function(**run.arguments()))
+        value = run.definition.function(**run.arguments())
+        if inspect.isawaitable(value):  # a plain function that wraps a coroutine
+            value = asyncio.run(_await(value))
+        if run.context is not None:
+            run.context.flush()
+        return returned(value)
     except BaseException as error:  # noqa: BLE001
         return outcome_of(error, run.definition)
+
+
+async def _await(value: Any) -> Any:
+    return await value
 
 
 def returned(value: Any) -> Outcome:
@@ -103,10 +135,22 @@ def returned(value: Any) -> Outcome:
     if value is None:
         return Returned(None)
     try:
-        return Returned(admit(to_json(value, inf_nan_mode="constants").decode(), what="result"))
-    except (PydanticSerializationError, PayloadError, ValueError) as error:
+        return Returned(encode(_plain(value), what="result"))
+    except (PydanticSerializationError, PayloadError, ValueError, RecursionError) as error:
         failure = Failure(type(error).__name__, f"result cannot be stored: {error}", "RESULT_UNSTORABLE")
         return Raised(failure, permanent=True)
+
+
+def _plain(value: Any) -> Any:
+    """A result as JSON has it: models, dates and the like in their usual form; keys must be text already."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is dict:
+        return {key: _plain(item) for key, item in value.items()}
+    if kind in _LISTS:
+        return [_plain(item) for item in value]
+    return to_jsonable_python(value, inf_nan_mode="constants")
 
 
 def outcome_of(error: BaseException, definition: Definition) -> Outcome:

@@ -40,9 +40,9 @@ from holdfast.worker.slots import WORN, SlotMap, Started
 from holdfast.worker.verdicts import Verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from holdfast.model.lease import Claim
+    from holdfast.model.lease import Claim, Lane
     from holdfast.store.port import Store, Transaction
 
 log = logging.getLogger("holdfast.supervisor")
@@ -51,6 +51,7 @@ STOP_SECONDS = 25.0
 KILL_AFTER = 2.0  # after the time to stop: children that have not drained are killed
 LEAVE_AFTER = 4.0  # after it: nobody is waited for
 QUICKEST_LOOK = 0.05  # news may come with every commit; looks need not
+SUSPECTS = 16  # jobs at once that are tried again alone; they had places before, so they may have as many again
 DIED_YOUNG = 1.0  # seconds; such a child is replaced at the next look, not at once
 
 
@@ -182,14 +183,19 @@ class Supervisor:
     # -- template and children
 
     def _open_nursery(self) -> bool:
+        """Have a template; False if the application cannot be loaded, or nobody wants it any more."""
         options = self.options
-        self._nursery = Nursery(
-            spec=options.spec, folder=options.folder, url=options.url, log_level=options.log_level
-        )  # fmt: skip
-        told = self._nursery.hello(lambda: self.stopping_since is None)
-        if told is not None:
-            self.app = Described(told, options.queues)
-        return told is not None
+        while self.stopping_since is None:
+            self._nursery = Nursery(
+                spec=options.spec, folder=options.folder, url=options.url, log_level=options.log_level
+            )
+            told = self._nursery.hello(lambda: self.stopping_since is None)
+            if told is not None:
+                self.app = Described(told, options.queues)
+                return True
+            if self._nursery.refused:
+                return False
+        return False
 
     def _hear_nursery(self) -> bool:
         """Births and deaths; False when there is no template any more."""
@@ -332,19 +338,20 @@ class Supervisor:
 
     def _claim_solos(self) -> None:
         """Take jobs that run in processes of their own: suspects first, then types that ask for it."""
-        while self.stopping_since is None and sum(one.solo for one in self.children.values()) < self.options.solos:
+        while self.stopping_since is None:
             owner = f"{self.owner}/{self._next_name(solo=True, number=self._count + 1)}"
-            claims = self.desk.write(_claim_one, owner, self.app)
+            alone = sum(one.solo for one in self.children.values())
+            suspects = self.app.lanes() if alone < max(SUSPECTS, self.options.solos) else ()
+            isolated = self.app.lanes(isolated=True) if alone < self.options.solos else ()
+            claims = self.desk.write(_claim_one, Order(owner, suspects, 1, self.app.shortest_lease()), isolated)
             if not claims:
                 return
             self._spawn(claims[0])
 
 
-def _claim_one(tx: Transaction, owner: str, app: Described) -> list[Claim]:
-    lease_ms = app.shortest_lease()
-    claims = leases.claim_alone(tx, Order(owner, app.lanes(), 1, lease_ms))
-    isolated = app.lanes(isolated=True)
-    return claims or (leases.claim(tx, Order(owner, isolated, 1, lease_ms)) if isolated else [])
+def _claim_one(tx: Transaction, order: Order, isolated: Sequence[Lane]) -> list[Claim]:
+    claims = leases.claim_alone(tx, order) if order.lanes else []
+    return claims or (leases.claim(tx, order._replace(lanes=isolated)) if isolated else [])
 
 
 def _catch_signals(act: Callable[[], None]) -> int:

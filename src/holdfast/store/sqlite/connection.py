@@ -145,6 +145,23 @@ class Connection:
 
         return sqlite3.sqlite_version
 
+    def save(self) -> None:
+        """Mark a point to come back to."""
+        self.execute("savepoint holdfast")
+
+    def release(self) -> None:
+        """Forget the mark."""
+        self.execute("release holdfast")
+
+    def back_to_save(self) -> None:
+        """Undo what came after the mark, and forget it."""
+        self.execute("rollback to holdfast")
+        self.release()
+
+    def file_name(self) -> str:
+        """The file it is connected to, links resolved."""
+        return os.path.realpath(str(self.execute("pragma database_list")[0][2]))
+
     def adopt(self, raw: Any, location: Location) -> None:
         """Wrap a connection of the caller's own."""
         self.location, self.driver, self.raw, self._last = location, location.driver, raw, None

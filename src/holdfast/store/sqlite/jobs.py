@@ -29,10 +29,24 @@ class JobVerbs(Verbs):
         ids = new_ids(self.now, len(jobs))
         rows = [self._row(job, job_id) for job, job_id in zip(jobs, ids, strict=True)]
         self.news.queues.update({job.queue for job in jobs})
-        if any(job.key is not None for job in jobs):
-            return [self._insert_keyed(row) for row in rows]
-        self.connection.executemany(self.queries["insert"], rows)
-        return [(job_id, True) for job_id in ids]
+        if len(rows) == 1:
+            return [self._insert_one(rows[0])]
+        self.connection.save()  # all or none, even if the caller's transaction goes on
+        try:
+            if all(job.key is None for job in jobs):
+                self.connection.executemany(self.queries["insert"], rows)
+                answers = [(job_id, True) for job_id in ids]
+            else:
+                answers = [self._insert_one(row) for row in rows]
+        except BaseException:
+            if self.connection.in_transaction():  # a full disk ends it altogether
+                self.connection.back_to_save()
+            raise
+        self.connection.release()
+        return answers
+
+    def has_key(self, tenant: str, key: str) -> bool:
+        return bool(self.run("key_holder", tenant=tenant, key=key))
 
     def get(self, job_id: str, tenant: str | None = None) -> Job | None:
         rows = self.run("get", id=job_id, tenant=tenant)
@@ -111,7 +125,7 @@ class JobVerbs(Verbs):
             "key_until": stamp.to_text(min(self.now + window, stamp.LAST)) if isinstance(window, int) else window,
         }
 
-    def _insert_keyed(self, row: dict[str, object]) -> tuple[str, bool]:
+    def _insert_one(self, row: dict[str, object]) -> tuple[str, bool]:
         if self.change("insert", **row):
             return str(row["id"]), True
         holder, kind, payload, status, until = self.run("key_holder", tenant=row["tenant"], key=row["key"])[0]

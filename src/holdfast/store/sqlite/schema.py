@@ -49,6 +49,14 @@ def ensure_schema(
         raise
 
 
+def require_schema(connection: Connection, queries: Queries) -> None:
+    """Refuse a file without our tables: on a caller's own connection nothing is made."""
+    if _version(connection, queries) != len(MIGRATIONS):
+        raise StoreError(
+            "SCHEMA_MISSING", f"{connection.location.path} has no current tables yet: run `holdfast migrate` first"
+        )
+
+
 def _version(connection: Connection, queries: Queries) -> int:
     path = connection.location.path
     tables = {name for (name,) in connection.execute(queries["tables"])}

@@ -16,7 +16,7 @@ from holdfast.store.sqlite.connection import Connection, translate
 from holdfast.store.sqlite.jobs import JobVerbs
 from holdfast.store.sqlite.leases import LeaseVerbs
 from holdfast.store.sqlite.location import Location
-from holdfast.store.sqlite.schema import ensure_schema
+from holdfast.store.sqlite.schema import ensure_schema, require_schema
 from holdfast.store.sqlite.upkeep import UpkeepVerbs
 
 TYPE_CHECKING = False
@@ -63,10 +63,16 @@ class SqliteStore:
             return self._write_alone(calls[0])
         try:
             transaction = self.begin()
+        except Exception as error:  # noqa: BLE001  # nobody can write now: each would only wait as long again
+            return [self._told(error)] * len(calls), News()
+        try:
             answers = [call(transaction) for call in calls]
             return answers, self.commit()
         except Exception:  # noqa: BLE001  # whatever it was, one of the calls below meets it again, alone
             self.roll_back()
+        except BaseException:
+            self.roll_back()
+            raise
         answers, news = [], News()
         for call in calls:
             (answer,), told = self._write_alone(call)
@@ -102,7 +108,6 @@ class SqliteStore:
             transaction.connection.roll_back()
 
     def join(self, connection: Any) -> SqliteTransaction:
-        self._writing()  # the schema must stand before the caller's transaction needs it
         module = type(connection).__module__.partition(".")[0]
         if module not in ("apsw", "sqlite3") or module != self.location.driver:
             raise StoreError(
@@ -113,6 +118,9 @@ class SqliteStore:
             )
         joined = Connection.__new__(Connection)
         joined.adopt(connection, self.location)
+        if joined.file_name() != os.path.realpath(self.location.path):
+            raise StoreError("WRONG_CONNECTION", f"that connection is to another file than {self.location.path}")
+        require_schema(joined, self.queries)
         return SqliteTransaction(joined, self.queries, self._clock(), self._check_space)
 
     def now(self) -> int:
@@ -156,6 +164,9 @@ class SqliteStore:
         except Exception as error:  # noqa: BLE001  # the caller gets it as the answer
             self.roll_back()
             return [self._told(error)], News()
+        except BaseException:
+            self.roll_back()
+            raise
 
     def _told(self, error: Exception) -> Exception:
         if isinstance(error, HoldfastError) or self._writer is None or not self._writer.is_ours(error):

@@ -18,9 +18,9 @@ select queue, type, payload_version,
         where c.status = 'queued' and c.held = 0 and c.queue = lane.queue and c.type = lane.type
             and c.payload_version = lane.payload_version
         limit :cap)) as depth,
-    (select min(c.scheduled_at) from job_queue c where c.status = 'queued' and c.held = 0 and c.queue = lane.queue
-        and c.type = lane.type and c.payload_version = lane.payload_version and c.priority = (
-            select min(p.priority) from job_queue p where p.status = 'queued' and p.held = 0
-                and p.queue = lane.queue and p.type = lane.type and p.payload_version = lane.payload_version
-        )) as oldest
+    (select min((
+        select min(c.scheduled_at) from job_queue c indexed by job_queue_due
+        where c.status = 'queued' and c.held = 0 and c.queue = lane.queue and c.type = lane.type
+            and c.payload_version = lane.payload_version and c.priority = p.value))
+        from json_each('[1,2,3,4,5,6,7,8,9,10]') p) as oldest
 from lane limit 1000
