@@ -246,8 +246,9 @@ class App:
         """All waits of this process for a job's next change."""
         if self._watch is None:
             from holdfast.engine.watch import Watch  # noqa: PLC0415
+            from holdfast.wiring import listen_to  # noqa: PLC0415
 
-            self._watch = Watch(self.desk)
+            self._watch = Watch(self.desk, lambda: listen_to(self.url))
         return self._watch
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.model.news import News
+    from holdfast.signals.folder import Listener
     from holdfast.store.port import Store
 
 DEFAULT_URL = "sqlite:///holdfast.db"
@@ -42,3 +43,15 @@ def signals_of(url: str) -> list[Callable[[News], None]]:
 
         return [Teller(Location(url).path)]
     return []
+
+
+def listen_to(url: str) -> Listener | None:
+    """An ear for the commits of other processes; None where they can only be polled for."""
+    if not url.startswith("sqlite:"):
+        return None
+    from secrets import token_hex  # noqa: PLC0415
+
+    from holdfast.signals.folder import Listener  # noqa: PLC0415
+    from holdfast.store.sqlite.location import Location  # noqa: PLC0415
+
+    return Listener(Location(url).path, f"watch-{os.getpid()}-{token_hex(4)}")

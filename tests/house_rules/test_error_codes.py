@@ -10,9 +10,7 @@ from holdfast.model import errors
 from tests.house_rules.tree import DOCS, SRC, place, python_files, syntax
 
 RAISED = {
-    name
-    for name, value in vars(errors).items()
-    if isinstance(value, type) and issubclass(value, errors.HoldfastError)
+    name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, errors.HoldfastError)
 }
 
 
@@ -51,7 +49,5 @@ def test_every_code_in_use_is_explained():
 
 def test_the_rule_sees_a_code_without_an_explanation(tmp_path):
     sample = tmp_path / "sample.py"
-    sample.write_text(
-        "raise BadInput('NO_SUCH_CODE', 'text')\nraise errors.NotFound('JOB_NOT_FOUND', 'text')\n"
-    )
+    sample.write_text("raise BadInput('NO_SUCH_CODE', 'text')\nraise errors.NotFound('JOB_NOT_FOUND', 'text')\n")
     assert unknown_codes([sample]) == ["sample.py:1 NO_SUCH_CODE"]

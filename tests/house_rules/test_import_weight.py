@@ -32,9 +32,7 @@ ENQUEUE = f"{OPEN}; app.enqueue('thumbnail', {{'path': 'a.png'}})"
 def heavy_modules_after(code: str, folder) -> set[str]:
     """Run the code in a bare interpreter (no site, no environment, no .pth file) and look at sys.modules."""
     paths = [str(SRC), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-    program = (
-        f"import sys; sys.path[:0] = {paths!r}; {code}; import json; print(json.dumps(list(sys.modules)))"
-    )
+    program = f"import sys; sys.path[:0] = {paths!r}; {code}; import json; print(json.dumps(list(sys.modules)))"
     run = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program],
         cwd=folder,

@@ -53,9 +53,7 @@ def test_contributing_is_shorter_than_150_lines():
 
 
 def test_the_changelog_has_an_unreleased_section():
-    assert re.search(
-        r"^## \[Unreleased\]$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
-    )
+    assert re.search(r"^## \[Unreleased\]$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def test_decision_pages_are_numbered_without_gaps():
@@ -71,9 +69,7 @@ def test_every_decision_page_is_linked_from_the_list_of_decisions():
 
 @pytest.mark.parametrize("part", ["## Context", "## Decision", "## Consequences", "## Alternatives"])
 def test_every_decision_page_has_its_four_parts(part):
-    missing = [
-        name for name in decision_pages() if part not in (DECISIONS / name).read_text(encoding="utf-8")
-    ]
+    missing = [name for name in decision_pages() if part not in (DECISIONS / name).read_text(encoding="utf-8")]
     assert missing == []
 
 

@@ -72,7 +72,7 @@ async def alone_nap(seconds: float, job: holdfast.JobContext) -> str:
 async def polite(job: holdfast.JobContext) -> str:
     """Runs until it is asked to stop, and completes."""
     note(job, "began")
-    while not job.cancelled:
+    while not job.cancelled:  # noqa: ASYNC110  # there is nothing to await for it
         await asyncio.sleep(0.02)
     note(job, "asked")
     return "as you wish"
@@ -130,7 +130,7 @@ async def late(job: holdfast.JobContext) -> None:
     await asyncio.sleep(3600)
 
 
-@app.job(**USUAL | {"timeout": 2, "max_crashes": 3})
+@app.job(**USUAL | {"timeout": 1.5, "max_crashes": 3})
 def poison(kind: str, job: holdfast.JobContext) -> None:
     note(job, "began")
     poisons.KINDS[kind]()
@@ -163,7 +163,7 @@ async def unstorable(kind: str) -> object:
     return values[kind]
 
 
-class Hostile(Exception):  # noqa: N818
+class Hostile(Exception):
     def __str__(self) -> str:
         raise SystemExit("even my text kills")
 

@@ -1,6 +1,6 @@
 """Jobs that kill or paralyse their process, among innocent neighbours: they end, and nobody else pays for it.
 
-Full size, with the strict bound on throughput: HOLDFAST_POISON_ROUNDS=3 pytest -s tests/worker/test_poison.py
+Full size, with the strict bound on throughput: HOLDFAST_POISON_SECONDS=60 pytest -s tests/worker/test_poison.py
 """
 
 from __future__ import annotations
@@ -51,30 +51,35 @@ def test_the_evidence_names_the_signal_the_memory_and_the_worker(workshop: Works
 
 
 def test_neighbours_keep_their_throughput_among_poisons(tmp_path: Path):
-    rounds = size("HOLDFAST_POISON_ROUNDS", 1)
-    strict = "HOLDFAST_POISON_ROUNDS" in os.environ
+    seconds = size("HOLDFAST_POISON_SECONDS", 8)
+    strict = "HOLDFAST_POISON_SECONDS" in os.environ
     shares = []
-    for round_ in range(rounds):
-        clean = throughput(tmp_path / f"clean-{round_}", poisons=[])
-        poisoned = throughput(tmp_path / f"poisoned-{round_}", poisons=sorted(KINDS))
+    for round_ in range(3 if strict else 1):
+        clean = throughput(tmp_path / f"clean-{round_}", seconds, poisons=[])
+        poisoned = throughput(tmp_path / f"poisoned-{round_}", seconds, poisons=sorted(KINDS))
         shares.append(poisoned / clean)
         tell("jobs a second without and with poison", (round(clean, 1), round(poisoned, 1)))
     tell("share of the throughput kept", shares)
-    # One short round on a busy machine is noisy: the bound of 80 % holds for the median at full size.
-    assert statistics.median(shares) >= (0.8 if strict else 0.5)
+    # A few seconds on a busy machine are noisy: the bound of 80 % holds at full size.
+    assert statistics.median(shares) >= (0.8 if strict else 0.4)
 
 
-def throughput(folder: Path, *, poisons: list[str]) -> float:
-    """Innocent jobs a second while poisons run, on a worker of two processes."""
+def throughput(folder: Path, seconds: float, *, poisons: list[str]) -> float:
+    """Innocent jobs a second, always more of them than places, while the poisons come one after the other."""
     folder.mkdir()
     with Workshop(folder) as workshop:
-        workshop.start("--processes", 2, "--threads", 20)
+        workshop.start("--processes", 4, "--coroutines", 25)
         workshop.ended(*workshop.enqueue_many("innocent", 20, {"seconds": 0.01}))
         begun = time.monotonic()
-        for kind in poisons:
-            workshop.enqueue("poison", {"kind": kind}, max_attempts=3, priority=1)
-        innocents = workshop.enqueue_many("innocent", 3_000, {"seconds": 0.5})
-        workshop.settled_of("innocent", seconds=120)
-        took = time.monotonic() - begun
+        left = list(poisons)
+        while (now := time.monotonic() - begun) < seconds:
+            if left and now > seconds * 0.7 * (1 - len(left) / len(KINDS)):
+                workshop.enqueue("poison", {"kind": left.pop()}, max_attempts=3, priority=1)
+            if workshop.count("type = 'innocent' and status = 'queued'") < 600:
+                workshop.enqueue_many("innocent", 300, {"seconds": 0.25})
+            time.sleep(0.05)
+        ended = workshop.count("type = 'innocent' and status = 'completed'")
+        workshop.settled(seconds=90)
         assert workshop.count("type = 'innocent' and (failed or crashed or attempts <> 1)") == 0
-        return len(innocents) / took
+        assert workshop.count("type = 'poison' and status = 'dead_letter'") == len(poisons)
+        return ended / seconds

@@ -66,7 +66,9 @@ class Workshop:
         self.app.jobs()  # the tables stand before anybody comes
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            tell("what the workers said", self.errors())
         for worker in self.workers:
             worker.thaw()
             if worker.process.poll() is None:
@@ -102,7 +104,8 @@ class Workshop:
         return worker.family(marked(self.mark))[1]
 
     def errors(self) -> str:
-        return (self.folder / "errors.txt").read_text()[-3000:]
+        path = self.folder / "errors.txt"
+        return path.read_text()[-3000:] if path.exists() else ""
 
     # -- jobs
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.cli import verbs
 from holdfast.cli.plain import count, span
+from holdfast.engine.queues import workers
 from holdfast.engine.figures import CAP, statistics
 from holdfast.engine.jobs import list_jobs
 from holdfast.model import stamp
@@ -53,7 +54,7 @@ def _look(tx: Transaction) -> dict[str, Any]:
     return statistics(tx, cap=CAP) | {
         "now": tx.now,
         "newest": newest,
-        "workers": verbs.workers(tx),
+        "workers": workers(tx, silent_too=True),
         "unknown": verbs.unknown_lanes(tx),
     }
 

@@ -13,6 +13,7 @@ from holdfast.cli import verbs
 from holdfast.cli.plain import age, clean, count, span
 from holdfast.cli.render import STATUS_STYLE, Cell, instant, progress_text, rich_text
 from holdfast.cli.stats import duration, success
+from holdfast.engine import queues as house
 from holdfast.engine.figures import CAP, statistics
 from holdfast.engine.jobs import dead_letters
 from holdfast.model import stamp
@@ -73,7 +74,7 @@ def look(tx: Transaction, url: str) -> View:
         lines=seen["lines"],
         paused=seen["paused"],
         rates=verbs.rates(tx),
-        workers=verbs.workers(tx),
+        workers=house.workers(tx, silent_too=True),
         running=verbs.running(tx, _MOST),
         failures=sorted(ended, key=lambda job: job.completed_at or job.created_at, reverse=True)[:_MOST],
     )

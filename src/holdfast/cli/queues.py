@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from holdfast.cli import verbs
 from holdfast.cli.ending import note
 from holdfast.cli.opening import json_option, opened, person, url_option
 from holdfast.cli.plain import clean, count, json_text, span
 from holdfast.cli.render import Cell, Column, show_list, show_table
 from holdfast.cli.tree import Family
+from holdfast.engine import queues as house
 from holdfast.engine.figures import CAP
 
 _COLUMNS = (
@@ -43,7 +43,7 @@ def command() -> None:
 def list_queues(url: str | None, *, as_json: bool) -> None:
     """List every queue that holds jobs, had some in the last hour, or is paused."""
     with opened(url) as app:
-        found = app.desk.read(verbs.queues)
+        found = app.desk.read(house.queues)
     if as_json:
         show_list(found)
         return
@@ -70,7 +70,7 @@ def list_queues(url: str | None, *, as_json: bool) -> None:
 def pause(queue: str, url: str | None, *, as_json: bool) -> None:
     """Stop claims from QUEUE. Runs go on, and jobs can still be enqueued."""
     with opened(url) as app:
-        _tell(app.desk.write(verbs.pause, queue, person()), as_json=as_json)
+        _tell(app.desk.write(house.pause, queue, person()), as_json=as_json)
 
 
 @command.command(examples=(("holdfast queues resume images", "workers claim from it again"),))
@@ -80,7 +80,7 @@ def pause(queue: str, url: str | None, *, as_json: bool) -> None:
 def resume(queue: str, url: str | None, *, as_json: bool) -> None:
     """Let claims from QUEUE go on."""
     with opened(url) as app:
-        _tell(app.desk.write(verbs.resume, queue), as_json=as_json)
+        _tell(app.desk.write(house.resume, queue), as_json=as_json)
 
 
 def _tell(answer: dict[str, Any], *, as_json: bool) -> None:

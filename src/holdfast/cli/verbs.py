@@ -5,15 +5,12 @@ Each is a function of an open transaction, to be put on the desk like the engine
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.engine import jobs
 from holdfast.engine.explain import ALIVE_MS
-from holdfast.engine.figures import statistics
-from holdfast.model import stamp
 from holdfast.model.errors import Conflict
-from holdfast.model.request import check_name
 from holdfast.model.status import Status
 
 if TYPE_CHECKING:
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
 
 PAGE = 200
 RATE_WINDOW_MS = 5 * 60_000
-
-_COUNTS = ("waiting", "running", "expired", "dead", "failed", "awaiting_auth", "completed_1h", "ended_badly_1h")
 
 
 class Page(NamedTuple):
@@ -38,47 +33,6 @@ class Page(NamedTuple):
 def dated(tx: Transaction, verb: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[int, Any]:
     """A verb's answer with the store's own instant: ages are told by its clock."""
     return tx.now, verb(tx, *args, **kwargs)
-
-
-def workers(tx: Transaction) -> list[dict[str, Any]]:
-    """Every worker on record, its lanes by name; `alive` tells which were heard of lately."""
-    alive = stamp.to_text(tx.now - ALIVE_MS)
-    return [
-        worker
-        | {
-            "lanes": [{"queue": queue, "type": kind, "version": version} for queue, kind, version in worker["lanes"]],
-            "alive": worker["seen_at"] >= alive,
-        }
-        for worker in tx.workers(0)
-    ]
-
-
-def pause(tx: Transaction, name: str, by: str) -> dict[str, Any]:
-    """Stop claims from a queue."""
-    return {"name": name, "paused": True, "changed": tx.pause(check_name("queue", name), by)}
-
-
-def resume(tx: Transaction, name: str) -> dict[str, Any]:
-    """Let claims from a queue go on."""
-    return {"name": name, "paused": False, "changed": tx.resume(check_name("queue", name))}
-
-
-def queues(tx: Transaction) -> list[dict[str, Any]]:
-    """Every queue that holds something or is paused, its types taken together."""
-    lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in statistics(tx)["lines"]:
-        lines[line["queue"]].append(line)
-    paused = {name: {"since": since, "by": by} for name, since, by in tx.overview(1)["paused"]}
-    return [
-        {
-            "name": name,
-            "paused": paused.get(name),
-            **{sort: sum(line[sort] for line in lines[name]) for sort in _COUNTS},
-            "oldest_s": max((line["oldest_s"] for line in lines[name]), default=0.0),
-            "types": [line["type"] for line in lines[name]],
-        }
-        for name in sorted({*lines, *paused})
-    ]
 
 
 def running(tx: Transaction, limit: int) -> list[Job]:

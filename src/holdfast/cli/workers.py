@@ -9,6 +9,7 @@ from holdfast.cli.opening import json_option, opened, url_option
 from holdfast.cli.plain import age
 from holdfast.cli.render import Cell, Column, show_list, show_table
 from holdfast.cli.tree import Command
+from holdfast.engine import queues as house
 from holdfast.model import stamp
 
 _COLUMNS = (
@@ -36,7 +37,7 @@ def command(url: str | None, *, as_json: bool) -> None:
     A worker is `silent` when nothing was heard of it for 90 seconds; its leases end, and its runs are given to others.
     """
     with opened(url) as app:
-        now, found = app.desk.read(verbs.dated, verbs.workers)
+        now, found = app.desk.read(verbs.dated, house.workers, silent_too=True)
     if as_json:
         show_list(found)
         return

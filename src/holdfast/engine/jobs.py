@@ -100,7 +100,7 @@ def dead_letters(
     return tx.attention(status, before or _LAST_ID, limit, {"type": type, "tenant": tenant})
 
 
-def retry_dead(tx: Transaction, *, actor: str | None = None, limit: int = 500, **where: str | None) -> int:
+def retry_dead(tx: Transaction, /, *, actor: str | None = None, limit: int = 500, **where: str | None) -> int:
     """Send a batch of dead letters round again; answers how many. Call until it answers 0."""
     found = dead_letters(tx, limit=limit, **where)  # type: ignore[arg-type]
     for job in found:
@@ -108,7 +108,7 @@ def retry_dead(tx: Transaction, *, actor: str | None = None, limit: int = 500, *
     return len(found)
 
 
-def purge_dead(tx: Transaction, *, limit: int = 500, **where: str | None) -> int:
+def purge_dead(tx: Transaction, /, *, limit: int = 500, **where: str | None) -> int:
     """Delete a batch of dead letters for good; answers how many. Call until it answers 0."""
     found = dead_letters(tx, limit=limit, **where)  # type: ignore[arg-type]
     return sum(tx.purge(job.id, job.status.value) for job in found)

@@ -7,10 +7,12 @@ subscribes first and is checked afterwards, so a change in between cannot be mis
 
 from __future__ import annotations
 
+import os
+import select
 import threading
 from collections import defaultdict
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from holdfast.model.errors import StoreError
 
@@ -23,6 +25,54 @@ if TYPE_CHECKING:
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.02, 1.0
 IDLE_EXIT = 5.0
+
+
+class Ear(Protocol):
+    """Hears of commits of other processes."""
+
+    def fileno(self) -> int:
+        """For select."""
+
+    def receive(self) -> News:
+        """What was heard."""
+
+    def close(self) -> None:
+        """Hear no more."""
+
+
+class Bell:
+    """An event that `select` can wait for."""
+
+    def __init__(self) -> None:
+        self._open()
+
+    def fileno(self) -> int:
+        """Readable after a ring."""
+        return self._read
+
+    def ring(self) -> None:
+        """Wake whoever waits. A forked child has a bell of its own."""
+        if self._pid != os.getpid():
+            self._open()
+        try:
+            os.write(self._write, b"!")
+        except BlockingIOError:  # rung so often that nobody can have missed it
+            return
+
+    def hush(self) -> None:
+        """Forget past rings."""
+        try:
+            os.read(self._read, 65536)
+        except BlockingIOError:
+            return
+
+    def _open(self) -> None:
+        self._pid = os.getpid()
+        self._read, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def __del__(self) -> None:
+        os.close(self._read)
+        os.close(self._write)
 
 
 class Waiter:
@@ -39,11 +89,12 @@ class Waiter:
 class Watch:
     """All waiters of a process."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, listen: Callable[[], Ear | None] = lambda: None) -> None:
         self._desk = desk
+        self._listen = listen
         self._waiters: dict[str, set[Waiter]] = defaultdict(set)
         self._lock = threading.Lock()
-        self._wake = threading.Event()
+        self._bell = Bell()
         self._thread: threading.Thread | None = None
         desk.listeners.append(self._heard)
 
@@ -74,7 +125,7 @@ class Watch:
 
     def wake(self) -> None:
         """Look now: something may have changed elsewhere."""
-        self._wake.set()
+        self._bell.ring()
 
     def _subscribe(self, waiter: Waiter) -> Waiter:
         with self._lock:
@@ -82,7 +133,7 @@ class Watch:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._look_after, name="holdfast-watch", daemon=True)
                 self._thread.start()
-        self._wake.set()
+        self._bell.ring()
         return waiter
 
     def _unsubscribe(self, waiter: Waiter) -> None:
@@ -95,12 +146,20 @@ class Watch:
 
     def _heard(self, news: News) -> None:
         if self._waiters and not self._waiters.keys().isdisjoint(news.jobs):
-            self._wake.set()
+            self._bell.ring()
 
     def _look_after(self) -> None:
+        ear = self._listen()
+        try:
+            self._look_while_needed(ear)
+        finally:
+            if ear is not None:
+                ear.close()
+
+    def _look_while_needed(self, ear: Ear | None) -> None:
         pause, idle_since = SHORTEST_PAUSE, monotonic()
         while True:
-            self._wake.clear()  # before the look: a signal that lands during it must wake us again
+            self._bell.hush()  # before the look: a signal that lands during it must wake us again
             with self._lock:
                 ids = list(self._waiters)
                 if not ids and monotonic() - idle_since > IDLE_EXIT:
@@ -109,8 +168,17 @@ class Watch:
             if ids:
                 idle_since = monotonic()
                 pause = SHORTEST_PAUSE if self._look(ids) else min(pause * 1.5, LONGEST_PAUSE)
-            if self._wake.wait(pause if ids else LONGEST_PAUSE):
+            if self._woken(ear, pause if ids else LONGEST_PAUSE):
                 pause = SHORTEST_PAUSE
+
+    def _woken(self, ear: Ear | None, pause: float) -> bool:
+        """Wait for the bell, or for another process's news of a job that is waited for."""
+        sources: list[Any] = [self._bell] if ear is None else [self._bell, ear]
+        ready, _, _ = select.select(sources, [], [], pause)
+        if ear is not None and ear in ready:
+            jobs = ear.receive().jobs
+            return self._bell in ready or "*" in jobs or not self._waiters.keys().isdisjoint(jobs)
+        return bool(ready)
 
     def _tell_all(self) -> None:
         with self._lock:

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from sse_starlette import EventSourceResponse
 from starlette.responses import HTMLResponse, Response
 
+from holdfast.engine import queues as house
 from holdfast.http import verbs
 from holdfast.http.door import Call
 from holdfast.http.jobs import ACTOR
@@ -23,15 +24,15 @@ _SEND_SECONDS = 30.0
 
 
 async def list_queues(call: Call) -> Any:
-    return {"items": await call.app.desk.aread(verbs.queues)}
+    return {"items": await call.app.desk.aread(house.queues)}
 
 
 async def pause_queue(call: Call) -> Any:
-    return await call.app.desk.awrite(verbs.pause, call.part("name"), ACTOR)
+    return await call.app.desk.awrite(house.pause, call.part("name"), ACTOR)
 
 
 async def resume_queue(call: Call) -> Any:
-    return await call.app.desk.awrite(verbs.resume, call.part("name"))
+    return await call.app.desk.awrite(house.resume, call.part("name"))
 
 
 async def show_statistics(call: Call) -> Any:
@@ -39,7 +40,7 @@ async def show_statistics(call: Call) -> Any:
 
 
 async def list_workers(call: Call) -> Any:
-    return {"items": await call.app.desk.aread(verbs.workers)}
+    return {"items": await call.app.desk.aread(house.workers)}
 
 
 async def stream_events(call: Call) -> Response:

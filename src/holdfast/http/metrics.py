@@ -14,6 +14,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from holdfast.app import App
+from holdfast.engine.queues import workers
 from holdfast.http import verbs
 from holdfast.model.figures import duration_of
 from holdfast.store.port import Transaction
@@ -59,7 +60,7 @@ class Metrics:
         return encode(_Collected(self._families)), media_type
 
     def _read(self, tx: Transaction) -> tuple[dict[str, Any], Counter[Key], list[dict[str, Any]]]:
-        return verbs.figures(tx), self._totals.read(tx), verbs.workers(tx)
+        return verbs.figures(tx), self._totals.read(tx), workers(tx)
 
     def _known_queues(self) -> set[str]:
         # An autoscaler wants a zero, not a series that is not there.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.engine import jobs
-from holdfast.engine.explain import ALIVE_MS
 from holdfast.engine.figures import statistics
+from holdfast.engine.queues import COUNTS, workers
 from holdfast.model.job import Job
-from holdfast.model.request import NewJob, check_name
+from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from holdfast.store.port import Transaction
 
@@ -18,9 +17,6 @@ SUMMARY_FIELDS = (
     "id", "type", "status", "queue", "group", "tenant", "priority", "attempts", "max_attempts", "failed", "crashed",
     "interrupted", "scheduled_at", "created_at", "updated_at", "started_at", "completed_at", "error", "progress",
     "version",
-)  # fmt: skip
-_COUNTS = (
-    "waiting", "running", "expired", "dead", "failed", "awaiting_auth", "completed_1h", "ended_badly_1h",
 )  # fmt: skip
 _SHOWN_RUNNING, _SHOWN_RECENT = 20, 25
 
@@ -37,16 +33,6 @@ def enqueue_and_look(
     ]
 
 
-def pause(tx: Transaction, name: str, by: str) -> dict[str, Any]:
-    """Stop claims from a queue."""
-    return {"name": name, "paused": True, "changed": tx.pause(check_name("queue", name), by)}
-
-
-def resume(tx: Transaction, name: str) -> dict[str, Any]:
-    """Let claims from a queue go on."""
-    return {"name": name, "paused": False, "changed": tx.resume(check_name("queue", name))}
-
-
 def retry_dead(tx: Transaction, limit: int, type: str | None, tenant: str | None, *, actor: str) -> int:
     """Send a batch of dead letters round again."""
     return jobs.retry_dead(tx, actor=actor, limit=limit, type=type, tenant=tenant)
@@ -57,39 +43,11 @@ def purge_dead(tx: Transaction, limit: int, type: str | None, tenant: str | None
     return jobs.purge_dead(tx, limit=limit, type=type, tenant=tenant)
 
 
-def workers(tx: Transaction) -> list[dict[str, Any]]:
-    """The workers heard of lately, their lanes by name."""
-    return [
-        worker
-        | {"lanes": [{"queue": queue, "type": kind, "version": version} for queue, kind, version in worker["lanes"]]}
-        for worker in tx.workers(tx.now - ALIVE_MS)
-    ]
-
-
 def figures(tx: Transaction) -> dict[str, Any]:
     """The engine's figures and their totals. A total that reached the cap is at least that."""
     seen = statistics(tx)
-    totals = {name: sum(line[name] for line in seen["lines"]) for name in _COUNTS}
+    totals = {name: sum(line[name] for line in seen["lines"]) for name in COUNTS}
     return seen | {"totals": totals}
-
-
-def queues(tx: Transaction) -> list[dict[str, Any]]:
-    """Every queue that is known of, with its figures and whether it is paused."""
-    lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    seen = statistics(tx)
-    for line in seen["lines"]:
-        lines[line["queue"]].append(line)
-    paused = _paused(tx, seen["paused"])
-    return [
-        {
-            "name": name,
-            "paused": paused.get(name),
-            **{count: sum(line[count] for line in lines[name]) for count in _COUNTS},
-            "oldest_s": max((line["oldest_s"] for line in lines[name]), default=0.0),
-            "types": [line["type"] for line in lines[name]],
-        }
-        for name in sorted({*lines, *paused})
-    ]
 
 
 def picture(tx: Transaction) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
     lease without a run, older than a moment     handed back: the child is stuck and will not begin it
     run without a lease                          lost: the child is told to stop it, and killed if it does not
-    run past its time-out and a grace            the child is killed: the run failed, its neighbours were interrupted
+    run past its time-out and a grace            the child is killed: the run failed, its neighbours were interrupted;
+                                                 no grace for one that stands still
     lease a third gone                           renewed
 
 A run whose handler has returned only waits for its commit: it overruns nothing.
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 OVERRUN_GRACE = 5.0
 _UNSTARTED_MS = 2_500
+_STANDS_STILL = 1.5  # seconds without a beat
 
 Key = tuple[str, int]  # a run: the job's id and its token
 Holds = dict[Key, "Hold"]
@@ -53,7 +55,7 @@ class Child:
 
 def judge(child: Child, runs: list[Started], holds: Holds, now: float) -> str | None:
     """Pass on what the store says of its runs; answers why the child must be killed, if it must."""
-    grace = 0.0 if child.solo else OVERRUN_GRACE
+    grace = OVERRUN_GRACE if _can_heed(child, now) else 0.0
     lost = {}
     why = None
     for run in runs:
@@ -102,6 +104,12 @@ def release_unstarted(tx: Transaction, owner: str, begun: set[Key], late: int) -
         if (claim.id, claim.token) not in begun and stamp.from_text(claim.started_at) < late
     ]
     return leases.finish(tx, [(claim, Unstarted()) for claim in claims])
+
+
+def _can_heed(child: Child, now: float) -> bool:
+    """Whether it could stop a run by itself: a solo cannot, nor can one whose interpreter is held by a handler."""
+    beaten = child.slots.beaten()
+    return not child.solo and not (beaten and now - beaten / 1000 > _STANDS_STILL)
 
 
 def _leaves_for(child: Child, now: float) -> float:

@@ -5,7 +5,7 @@ map tells which of its claims had begun. The supervisor answers in one byte per 
 that both map; a slot is valid when its sequence is even and the same before and after reading (the writer makes it odd
 while it writes).
 
-    header  64 bytes: state
+    header  64 bytes: state u8, 7 unused, beat u64 (ms, monotonic: when the child's loop last went round)
     slot    64 bytes: sequence u32, order u32, token u64, since u64 (ms, monotonic), limit u64 (ms, 0 = none), id 26,
             phase u8
 
@@ -25,6 +25,8 @@ _SLOT = Struct("<IIQQQ26sB5x")
 _SEQUENCE = Struct("<I")
 _WORDS = Struct("<II")
 _BODY = Struct("<QQQ26sB")
+_BEAT = Struct("<Q")
+_BEAT_AT = 8
 _BODY_AT, _ORDER_AT, _PHASE_AT = 8, 4, 58
 _MASK = 0x3FFFFFFF
 
@@ -97,7 +99,16 @@ class SlotMap:
         """The child's word on its state."""
         self._memory[0] = state
 
+    def beat(self, now: int) -> None:
+        """The child's loop goes round."""
+        _BEAT.pack_into(self._memory, _BEAT_AT, now)
+
     # -- the supervisor's side
+
+    def beaten(self) -> int:
+        """When the child's loop last went round; 0 if it has none."""
+        (at,) = _BEAT.unpack_from(self._memory, _BEAT_AT)
+        return int(at)
 
     def state(self) -> int:
         """The child's word on its state."""

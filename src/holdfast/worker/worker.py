@@ -191,6 +191,7 @@ class Worker:
         while True:
             await asyncio.sleep(TICK)
             now = monotonic()
+            self._slots.beat(int(now * 1000))
             for run in list(self._runs):
                 self._heed(run, now)
             if self._draining and self._deadline is not None and now > self._deadline:
