@@ -39,6 +39,8 @@ def opens(call: ast.Call) -> bool:
 
 def makes_a_new_file(call: ast.Call, path: Path) -> bool:
     text = ast.unparse(call)
+    if path.name == "location.py":
+        return text.startswith("os.open(mounts,")  # the kernel's list of mounts, no database
     return path.name == "connection.py" and text.startswith("os.open(") and "O_EXCL" in text
 
 

@@ -61,8 +61,8 @@ TABLE = [
      Move(Status.QUEUED, error=ERROR, scheduled_at=NOW, give_back=1, hold=ALONE, why="suspected")),
     ({}, Snoozed(60), Move(Status.QUEUED, scheduled_at=NOW + 60, give_back=1, why="snoozed")),
     ({"attempts": 3}, Snoozed(60), Move(Status.QUEUED, scheduled_at=NOW + 60, give_back=1, why="snoozed")),
-    ({"attempts": 3}, Stopped(), Move(Status.QUEUED, give_back=1, interrupted=1, why="interrupted")),
-    ({"attempts": 3}, Unstarted(), Move(Status.QUEUED, give_back=1, why="released")),
+    ({"attempts": 3}, Stopped(), Move(Status.QUEUED, give_back=1, interrupted=1, free=0, why="interrupted")),
+    ({"attempts": 3}, Unstarted(), Move(Status.QUEUED, give_back=1, free=0, why="released")),
 ]  # fmt: skip
 
 

@@ -51,9 +51,8 @@ COLUMNS = (
     "error, result, idempotency_key, cancel_requested_at is not null, completed_at, held from job_queue order by id"
 )
 
-# Mostly plain jobs in one lane, so that the rules meet; now and then everything else. Drawn from a fixed pool:
-# one choice a job, plain jobs first, keeps Hypothesis quick and its smallest failing history readable.
-_OPTIONS: dict[str, list[Any]] = {
+# Mostly plain jobs in one lane, so that the actions meet; now and then everything else.
+OPTIONS: dict[str, list[Any]] = {
     "kind": ["a"] * 6 + ["b"],
     "queue": ["default"] * 6 + ["gpu"],
     "payload_version": [1] * 8 + [2],
@@ -63,14 +62,16 @@ _OPTIONS: dict[str, list[Any]] = {
     "tenant": ["", "", "t"],
     "window": [None, "active", 60_000],
     "payload": ["{}", "{}", "[1]"],
-    "max_attempts": [3, 1, 2, 5],
+    "max_attempts": [3, 5, 9, 1],
 }
-_POOL = [{name: values[0] for name, values in _OPTIONS.items()}]
-_POOL += [{name: pool.choice(values) for name, values in _OPTIONS.items()} for pool in [Random(7)] for _ in range(500)]
-JOBS = st.integers(0, 500).map(
-    lambda number: _POOL[number] if _POOL[number]["key"] else _POOL[number] | {"window": None}
-)
-PICK = st.integers(0, 30)
+
+# How often each action is taken. Hypothesis leaves out whole rules at random, and would so make most histories in
+# which nothing is ever claimed: one rule that deals the actions itself keeps them together.
+ACTIONS = {
+    "enqueue": 3, "claim": 9, "claim_alone": 2, "finish": 8, "renew": 2, "watchdog": 1, "cancel": 2, "retry": 2,
+    "retention": 1, "pause_or_resume": 1, "time_passes": 5, "a_lease_ends": 3, "crash": 1,
+}  # fmt: skip
+DEALT = [name for name, weight in ACTIONS.items() for _ in range(weight)]
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -91,24 +92,33 @@ class StoreMachine(RuleBasedStateMachine):
     def empty(self) -> None:
         write(self.store, lambda tx: [tx.execute(f"delete from {table}") for table in TABLES])
 
+    @rule(action=st.sampled_from(DEALT), number=st.integers(0, 2**16))
+    def step(self, action: str, number: int) -> None:
+        getattr(self, action)(Random(number))
+
     def verb(self, call: Any) -> Any:
         return write(self.store, call)
 
-    def pick(self, number: int) -> str:
-        ids = list(self.model.rows)
-        return ids[number % len(ids)] if ids else "0" * 26
+    def any_job(self, dice: Random) -> str:
+        return dice.choice(list(self.model.rows)) if self.model.rows else "0" * 26
 
-    @rule(jobs=st.lists(JOBS, min_size=1, max_size=3))
-    def enqueue(self, jobs: list[dict[str, Any]]) -> None:
-        new = [
-            NewJob(
-                job["kind"], job["payload"], queue=job["queue"], priority=job["priority"], delay=job["delay"] / 1000,
-                key=job["key"], tenant=job["tenant"], max_attempts=job["max_attempts"],
-                key_window=job["window"] / 1000 if isinstance(job["window"], int) else job["window"],
-                payload_version=job["payload_version"],
-            )
-            for job in jobs
-        ]  # fmt: skip
+    def some_runs(self, dice: Random, count: int) -> list[Claim]:
+        """Mostly runs that hold their lease; often one whose job another holds by now; sometimes any."""
+        live = [run for run in self.claims if self.holder.get(run.id) == run.token]
+        robbed = [run for run in self.claims if self.holder.get(run.id, run.token) != run.token]
+        return [
+            dice.choice(dice.choice([live, live, robbed, self.claims]) or self.claims)
+            for _ in range(count)
+            if self.claims
+        ]
+
+    def enqueue(self, dice: Random) -> None:
+        jobs = [
+            {name: dice.choice(values) for name, values in OPTIONS.items()} for _ in range(dice.choice([1, 1, 2, 3]))
+        ]
+        for job in jobs:
+            job["window"] = job["window"] if job["key"] else None
+        new = [_request(job) for job in jobs]
         try:
             expected = self.model.insert(jobs)
         except Conflict:
@@ -126,17 +136,16 @@ class StoreMachine(RuleBasedStateMachine):
             else:
                 assert job_id == (twin if row is None else row.id)
 
-    @rule(owner=st.sampled_from(["w1", "w2"]), lanes=st.sampled_from([LANES, LANES, LANES[:1], LANES[1:5]]),
-          limit=st.integers(1, 4))  # fmt: skip
-    def claim(self, owner: str, lanes: list[Lane], limit: int) -> None:
+    def claim(self, dice: Random) -> None:
+        owner, limit = dice.choice(["w1", "w2"]), dice.choice([1, 1, 2, 4])
+        lanes = dice.choice([LANES, LANES, LANES[:1], LANES[1:5]])
         taken = self.verb(lambda tx: tx.claim(Order(owner, lanes, limit, LEASE)))
         self.started(taken, self.model.claim(owner, lanes, limit, LEASE))
 
-    @rule(limit=st.integers(1, 2))
-    def claim_alone(self, limit: int) -> None:
+    def claim_alone(self, dice: Random) -> None:
+        limit = dice.choice([1, 2])
         taken = self.verb(lambda tx: tx.claim_alone(Order("w3", LANES, limit, LEASE)))
-        turn = {run.id: (run.scheduled_at, run.id) for run in taken}
-        taken.sort(key=lambda run: turn[run.id])
+        taken.sort(key=lambda run: (run.scheduled_at, run.id))
         self.started(taken, self.model.claim("w3", LANES, limit, LEASE, alone=True))
 
     def started(self, taken: list[Claim], expected: list[Row]) -> None:
@@ -150,9 +159,8 @@ class StoreMachine(RuleBasedStateMachine):
             self.holder[run.id] = run.token
         self.claims += taken
 
-    @rule(number=PICK, lease_ms=st.sampled_from([LEASE, 1_000]))
-    def renew(self, number: int, lease_ms: int) -> None:
-        runs = self.claims[-1 - number % 5 :]
+    def renew(self, dice: Random) -> None:
+        runs, lease_ms = self.some_runs(dice, 3), dice.choice([LEASE, LEASE, 1_000])
         answers = self.verb(lambda tx: tx.renew([(run.id, run.token) for run in runs], lease_ms))
         for run, held in zip(runs, answers, strict=True):
             row = self.model.held(run.id, run.token)
@@ -160,17 +168,22 @@ class StoreMachine(RuleBasedStateMachine):
             assert held == (self.holder.get(run.id) == run.token), "a stale token renewed"
             if row:
                 row.until = self.model.now + lease_ms
+        if runs:
+            self.show_progress(runs[0])
 
-    @rule(number=PICK, names=st.lists(st.sampled_from(list(OUTCOMES)), min_size=1, max_size=3), expired=st.booleans())
-    def finish(self, number: int, names: list[str], expired: bool) -> None:
-        """Newest claims and old ones alike; with `expired`, as a watchdog whose look was long ago."""
-        if not self.claims:
-            return
-        runs = [self.claims[-1 - (number + n) % min(len(self.claims), 6)] for n in range(len(names))]
-        self.end(list(zip(runs, names, strict=True)), expired=expired and number % 3 == 0)
+    def show_progress(self, run: Claim) -> None:
+        held = self.verb(lambda tx: tx.progress(run.id, run.token, "1"))
+        row = self.model.held(run.id, run.token)
+        assert held == (row is not None), "a stale token showed progress"
+        if row:
+            row.version += 1
 
-    @rule()
-    def watchdog(self) -> None:
+    def finish(self, dice: Random) -> None:
+        """Now and then as a watchdog whose look at the leases was long ago."""
+        runs = [(run, dice.choice(list(OUTCOMES))) for run in self.some_runs(dice, dice.choice([1, 1, 2, 3]))]
+        self.end(runs, expired=dice.random() < 0.2)
+
+    def watchdog(self, _: Random) -> None:
         late = sorted(
             (row for row in self.model.rows.values() if row.status == "in_progress" and row.until < self.model.now),
             key=lambda row: (row.until, row.id),
@@ -189,52 +202,52 @@ class StoreMachine(RuleBasedStateMachine):
             if held:
                 assert self.holder.pop(run.id, None) == run.token, "a stale token finished"
 
-    @rule(number=PICK, graceful=st.booleans(), tenant=st.sampled_from([None, None, "", "t"]))
-    def cancel(self, number: int, graceful: bool, tenant: str | None) -> None:
-        job_id = self.pick(number)
+    def cancel(self, dice: Random) -> None:
+        live = [run.id for run in self.some_runs(dice, 1)]
+        job_id = dice.choice([self.any_job(dice), *live])
+        graceful, tenant = dice.random() < 0.6, dice.choice([None, None, None, "", "t"])
         left = self.verb(lambda tx: tx.cancel(job_id, tenant=tenant, graceful=graceful, error=CANCELLED))
         assert left == self.model.cancel(job_id, graceful=graceful, tenant=tenant)
         if left and self.model.rows[job_id].status == "cancelled":
             self.holder.pop(job_id, None)
             self.cancelled.add(job_id)
 
-    @rule(number=PICK)
-    def retry(self, number: int) -> None:
+    def retry(self, dice: Random) -> None:
         bad = [row.id for row in self.model.rows.values() if row.status in ("failed", "dead_letter")]
-        job_id = bad[number % len(bad)] if bad and number % 4 else self.pick(number)
+        job_id = dice.choice([self.any_job(dice), *bad])
         assert self.verb(lambda tx: tx.retry(job_id)) == self.model.retry(job_id)
 
-    @rule(keep_ms=st.sampled_from([0, 1_000, 60_000]))
-    def retention(self, keep_ms: int) -> None:
+    def retention(self, dice: Random) -> None:
+        keep_ms = dice.choice([0, 60_000, 600_000])
         keep = dict.fromkeys(map(str, Status), keep_ms)
         count, after = self.verb(lambda tx: tx.sweep_ended(keep, "", 1000))
         assert (count, after) == (self.model.sweep(keep_ms), None)
         self.seen = {job_id: seen for job_id, seen in self.seen.items() if job_id in self.model.rows}
 
-    @rule(queue=st.sampled_from(["default", "gpu"]), pause=st.booleans())
-    def pause_or_resume(self, queue: str, pause: bool) -> None:
+    def pause_or_resume(self, dice: Random) -> None:
+        queue, pause = dice.choice(["default", "gpu"]), dice.random() < 0.3
         changed = self.verb(lambda tx: tx.pause(queue, "ann") if pause else tx.resume(queue))
         assert changed == ((queue in self.model.paused) != pause)
         (self.model.paused.add if pause else self.model.paused.discard)(queue)
 
-    @rule(ms=st.sampled_from([1, 999, 1_000, 4_000, 60_000, 61_000, 3_600_000]))
-    def time_passes(self, ms: int) -> None:
-        self.clock.forward(ms)
-        self.model.now += ms
+    def time_passes(self, dice: Random) -> None:
+        self.forward(dice.choice([1, 999, 1_000, 4_000, 8_000, 16_000, 61_000]))
 
-    @rule(past=st.integers(0, 1))
-    def a_lease_ends(self, past: int) -> None:
+    def a_lease_ends(self, dice: Random) -> None:
         """To the very instant of a lease's end, or one millisecond past it."""
         ends = [row.until for row in self.model.rows.values() if row.until and row.until >= self.model.now]
         if ends:
-            self.time_passes(min(ends) + past - self.model.now)
+            self.forward(min(ends) + dice.choice([0, 1]) - self.model.now)
+        self.watchdog(dice)
 
-    @rule(number=PICK)
-    def crash(self, number: int) -> None:
+    def forward(self, ms: int) -> None:
+        self.clock.forward(ms)
+        self.model.now += ms
+
+    def crash(self, _: Random) -> None:
         """The process dies in the middle of a transaction; another one opens the file."""
-        if number % 3 == 0:
-            self.store.begin().insert([NewJob("a", "{}")])
-            self.store = self.reopen(self.clock, crash=True)
+        self.store.begin().insert([NewJob("a", "{}")])
+        self.store = self.reopen(self.clock, crash=True)
 
     @invariant()
     def the_store_equals_the_model(self) -> None:
@@ -281,3 +294,12 @@ def _expected(row: Row) -> tuple[Any, ...]:
 
 def _text(at: int | None) -> str | None:
     return None if at is None else stamp.to_text(at)
+
+
+def _request(job: dict[str, Any]) -> NewJob:
+    window = job["window"]
+    return NewJob(
+        job["kind"], job["payload"], queue=job["queue"], priority=job["priority"], delay=job["delay"] / 1000, key=job["key"],
+        tenant=job["tenant"], max_attempts=job["max_attempts"], payload_version=job["payload_version"],
+        key_window=window / 1000 if isinstance(window, int) else window,
+    )  # fmt: skip

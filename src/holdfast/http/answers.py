@@ -204,6 +204,7 @@ class WorkerView(Answer):
     lanes: list[LaneView]
     places: int
     running: int
+    alive: bool
 
 
 class Workers(Answer):

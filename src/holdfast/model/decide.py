@@ -26,7 +26,8 @@ class Move:
     failed: int = 0
     crashed: int = 0
     interrupted: int = 0
-    hold: int = 0
+    hold: int = 0  # reasons to hold it, added
+    free: int = ALONE  # and taken away: a run that ended by itself clears a suspect
     why: str = "completed"
 
 
@@ -46,9 +47,9 @@ def decide(claim: Claim, outcome: Outcome, policy: Policy, *, now: int, spread: 
         case Snoozed(for_ms):
             return Move(Status.QUEUED, scheduled_at=now + for_ms, give_back=1, why="snoozed")
         case Stopped():
-            return Move(Status.QUEUED, give_back=1, interrupted=1, why="interrupted")
+            return Move(Status.QUEUED, give_back=1, interrupted=1, free=0, why="interrupted")
         case Unstarted():
-            return Move(Status.QUEUED, give_back=1, why="released")
+            return Move(Status.QUEUED, give_back=1, free=0, why="released")
         case Abandoned():
             return Move(Status.CANCELLED, error=_CANCELLED.as_text(), why="cancelled")
         case _:

@@ -28,7 +28,7 @@ class Places:
         self.prefetch = prefetch
         self.running = 0
         self.ready: deque[tuple[Claim, float]] = deque()  # claimed, waiting for a place, with when they came
-        self._duration: float | None = None  # of a run, averaged; None until one has ended
+        self._duration: float | None = None  # of a run, averaged; None while nothing is known
 
     @property
     def patience(self) -> float:
@@ -55,10 +55,12 @@ class Places:
             self._duration += _MEMORY * (seconds - self._duration)
 
     def stale(self, now: float, patience: float) -> list[Claim]:
-        """Take back what has been held ready for too long."""
+        """Take back what has been held ready for too long; no more is held until a run has ended."""
         old = []
         while self.ready and now - self.ready[0][1] > patience:
             old.append(self.ready.popleft()[0])
+        if old:
+            self._duration = None  # else the same jobs would be taken again at once, and nobody else could
         return old
 
     def _ahead(self) -> int:

@@ -1,8 +1,8 @@
 """A solo child: runs one job, alone in its process.
 
 The supervisor has claimed the job and shows it in the slot map; it ends the process when the run overruns its time-out
-or has lost its lease. The first SIGTERM lets a coroutine go on for the time to stop and shows `cancelled` to a plain
-function; the supervisor ends what is left.
+or has lost its lease. After SIGTERM the run may go on for the time to stop; then a coroutine is cancelled and a plain
+function sees `cancelled`, and unless it returns all the same, it was interrupted. The supervisor ends what is left.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.engine import leases
 from holdfast.model.errors import StoreError
 from holdfast.model.lease import Claim
-from holdfast.model.outcome import Outcome, Stopped
+from holdfast.model.outcome import Outcome, Returned, Stopped
 from holdfast.worker.runner import Run, call_function, outcome_of, run_coroutine
 from holdfast.worker.slots import ASK, READY, RETURNED, RUNNING, SlotMap
 
@@ -37,14 +37,12 @@ def run_solo(app: Application, config: dict[str, Any]) -> None:
     assert definition is not None, "the supervisor claims only types that the template told it of"
     slots = SlotMap(config["slots"], 1)
     run = Run(claim, definition, app.desk)
-    signal.signal(signal.SIGTERM, lambda *_: run.ask_to_stop())
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     threading.Thread(target=_watch, args=(slots, run), daemon=True).start()
     slots.enter(_SLOT, RUNNING)
     slots.say(READY)
-    outcome = asyncio.run(_awaited(run, config["drain"])) if definition.is_coroutine else call_function(run)
+    outcome = asyncio.run(_awaited(run, config["drain"])) if definition.is_coroutine else _called(run, config["drain"])
     slots.enter(_SLOT, RETURNED)
-    _hand_in(app, claim, outcome)
+    _hand_in(app, claim, outcome if isinstance(outcome, Returned) else run.verdict or outcome)
 
 
 def _watch(slots: SlotMap, run: Run) -> None:
@@ -54,21 +52,41 @@ def _watch(slots: SlotMap, run: Run) -> None:
     run.ask_to_stop()
 
 
+def _called(run: Run, drain: float) -> Outcome:
+    def later(*_: object) -> None:
+        timer = threading.Timer(drain, _stop, args=(run,))
+        timer.daemon = True
+        timer.start()
+
+    signal.signal(signal.SIGTERM, later)
+    _heed_stop()
+    return call_function(run)
+
+
 async def _awaited(run: Run, drain: float) -> Outcome:
     task = asyncio.ensure_future(run_coroutine(run))
     loop = asyncio.get_running_loop()
-    stopped = False
 
     def stop() -> None:
-        nonlocal stopped
-        stopped = True
+        _stop(run)
         task.cancel()
 
     loop.add_signal_handler(signal.SIGTERM, lambda: loop.call_later(drain, stop))
+    _heed_stop()
     try:
         return await task
     except asyncio.CancelledError as error:
-        return Stopped() if stopped else outcome_of(error, run.definition)
+        return outcome_of(error, run.definition)
+
+
+def _stop(run: Run) -> None:
+    run.verdict = Stopped()
+    run.ask_to_stop()
+
+
+def _heed_stop() -> None:
+    """The template holds SIGTERM back: one that came while this process started is delivered now."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 def _hand_in(app: Application, claim: Claim, outcome: Outcome) -> None:

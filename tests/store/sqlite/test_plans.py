@@ -51,7 +51,8 @@ HOT = {
         r"\(queue=\? AND type=\? AND payload_version=\? AND priority=\? AND \(scheduled_at,id\)<\(\?,\?\)\)"
     )]),
     "waiting": ({"cap": 10}, [
-        r"SEARCH n USING (COVERING )?INDEX job_queue_due \(\(queue,type,payload_version\)>\(\?,\?,\?\)\)",
+        r"SEARCH n USING (COVERING )?INDEX job_queue_due \(queue=\? AND type=\? AND payload_version>\?\)",
+        r"SEARCH n USING (COVERING )?INDEX job_queue_due \(queue=\? AND type>\?\)",
         r"SEARCH c USING (COVERING )?INDEX job_queue_due \(queue=\? AND type=\? AND payload_version=\?\)",
     ]),
     "attention": ({"before": "~", "status": "failed", "type": None, "tenant": None, "limit": 10}, [

@@ -34,9 +34,8 @@ class LeaseVerbs(Verbs):
         return self._take(self._due(order), order)
 
     def claim_alone(self, order: Order) -> list[Claim]:
-        known = {tuple(lane) for lane in order.lanes}
-        rows = self.run("due_alone", now=self.stamp, limit=order.limit * 10)
-        return self._take([job_id for job_id, *lane in rows if tuple(lane) in known][: order.limit], order)
+        rows = self.run("due_alone", lanes=_as_json(tuple(order.lanes)), now=self.stamp, limit=order.limit)
+        return self._take([job_id for (job_id,) in rows], order)
 
     def _take(self, ids: list[str], order: Order) -> list[Claim]:
         if not ids:
@@ -105,6 +104,7 @@ class LeaseVerbs(Verbs):
             "crashed": move.crashed,
             "interrupted": move.interrupted,
             "hold": move.hold,
+            "free": move.free,
             "forced": int(expired),
             "expired_before": self.stamp if expired else _NEVER,
             "now": self.stamp,
@@ -157,4 +157,4 @@ def _lane(lane: list[Any]) -> dict[str, object]:
 
 @lru_cache(maxsize=64)
 def _as_json(lanes: tuple[Lane, ...]) -> str:
-    return json.dumps(lanes)
+    return json.dumps(list(dict.fromkeys(lanes)))

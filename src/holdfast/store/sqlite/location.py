@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 
 from holdfast.model.errors import BadInput, StoreError
 
+_OCTAL = re.compile(r"\\([0-7]{3})")  # how the kernel writes spaces and the like
 SAFE_SQLITE = (3, 51, 3)
 SAFE_LINES = {(3, 44): 6, (3, 50): 7}  # older lines that carry the fix from this patch on
 
@@ -84,7 +86,7 @@ def file_system(path: str, mounts: str = "/proc/self/mountinfo") -> str:
         os.close(descriptor)
     for line in text.decode(errors="replace").splitlines():
         left, _, right = line.partition(" - ")
-        mount = left.split(" ")[4].encode().decode("unicode_escape") if left.count(" ") > 4 else ""  # noqa: PLR2004
+        mount = _OCTAL.sub(lambda found: chr(int(found[1], 8)), left.split(" ")[4]) if left.count(" ") > 4 else ""  # noqa: PLR2004
         if len(mount) >= len(best) and (folder + "/").startswith(mount.rstrip("/") + "/"):
             best, kind = mount, right.split(" ")[0]
     return kind

@@ -108,8 +108,8 @@ class SqliteStore:
             transaction.connection.roll_back()
 
     def join(self, connection: Any) -> SqliteTransaction:
-        module = type(connection).__module__.partition(".")[0]
-        if module not in ("apsw", "sqlite3") or module != self.location.driver:
+        modules = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
+        if self.location.driver not in modules:
             raise StoreError(
                 "WRONG_CONNECTION",
                 f"a {type(connection).__module__}.{type(connection).__qualname__} cannot carry this: the store uses "

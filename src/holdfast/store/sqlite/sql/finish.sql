@@ -10,7 +10,7 @@ update job_queue set
     failed = failed + :failed,
     crashed = crashed + :crashed,
     interrupted = interrupted + :interrupted,
-    held = held | :hold,
+    held = (held & ~:free) | :hold,
     lease_owner = null, lease_until = null,
     lease_token = lease_token + :forced,
     updated_at = :now, version = version + 1

@@ -5,11 +5,17 @@ with recursive lane (queue, type, payload_version) as (
         where status = 'queued' and held = 0 order by queue, type, payload_version limit 1
     )
     union all
-    select j.queue, j.type, j.payload_version from lane l join job_queue j on j.id = (
-        select n.id from job_queue n indexed by job_queue_due
-        where n.status = 'queued' and n.held = 0
-            and (n.queue, n.type, n.payload_version) > (l.queue, l.type, l.payload_version)
-        order by n.queue, n.type, n.payload_version limit 1
+    select j.queue, j.type, j.payload_version from lane l join job_queue j on j.id = coalesce(
+        (select n.id from job_queue n indexed by job_queue_due
+            where n.status = 'queued' and n.held = 0
+                and n.queue = l.queue and n.type = l.type and n.payload_version > l.payload_version
+            order by n.payload_version limit 1),
+        (select n.id from job_queue n indexed by job_queue_due
+            where n.status = 'queued' and n.held = 0 and n.queue = l.queue and n.type > l.type
+            order by n.type, n.payload_version limit 1),
+        (select n.id from job_queue n indexed by job_queue_due
+            where n.status = 'queued' and n.held = 0 and n.queue > l.queue
+            order by n.queue, n.type, n.payload_version limit 1)
     )
 )
 select queue, type, payload_version,

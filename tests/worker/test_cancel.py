@@ -1,0 +1,78 @@
+"""A cancel from another process: immediate stops the handler, graceful lets it complete; with signals and without."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from holdfast.model.status import Status
+from tests.worker.workshop import Workshop, wait_for
+
+pytestmark = pytest.mark.slow
+
+WITH_AND_WITHOUT = pytest.mark.parametrize("options", [(), ("--no-signals",)], ids=["signals", "polling"])
+
+
+@WITH_AND_WITHOUT
+@pytest.mark.parametrize("type", ["nap", "block"])
+def test_an_immediate_cancel_stops_the_handler_within_a_second_and_refuses_its_result(
+    workshop: Workshop, options: tuple[str, ...], type: str
+):
+    workshop.start(*options, HOLDFAST_TEST_LEASE="60")
+    job_id = workshop.enqueue(type, {"seconds": 3600})
+    workshop.begun(job_id)
+    asked = time.time()
+    assert workshop.app.cancel(job_id)["status"] == "cancelled"
+    (line,) = wait_for(lambda: workshop.lines("stopped", "asked", id=job_id), "the handler to stop")
+    assert line.at - asked < 1.5
+    job = workshop.job(job_id)
+    assert (job.status, job.result, job.failed) == (Status.CANCELLED, None, 0)
+
+
+@WITH_AND_WITHOUT
+@pytest.mark.parametrize("type", ["alone", "alone_nap"])
+def test_an_immediate_cancel_ends_the_process_of_an_isolated_job(
+    workshop: Workshop, options: tuple[str, ...], type: str
+):
+    worker = workshop.start(*options, HOLDFAST_TEST_LEASE="60")
+    job_id = workshop.enqueue(type, {"seconds": 3600})
+    process = workshop.begun(job_id).pid
+    asked = time.time()
+    workshop.app.cancel(job_id)
+    wait_for(lambda: process not in workshop.children(worker), "the end of its process")
+    assert time.time() - asked < 1.5
+    assert workshop.job(job_id).status is Status.CANCELLED
+
+
+@WITH_AND_WITHOUT
+@pytest.mark.parametrize("type", ["polite", "alone_polite"])
+def test_a_graceful_cancel_is_seen_by_the_handler_and_its_result_is_kept(
+    workshop: Workshop, options: tuple[str, ...], type: str
+):
+    workshop.start(*options)
+    job_id = workshop.enqueue(type)
+    workshop.begun(job_id)
+    workshop.app.cancel(job_id, mode="graceful")
+    (job,) = workshop.ended(job_id)
+    assert (job.status, job.result) == (Status.COMPLETED, "as you wish")
+
+
+def test_a_graceful_cancel_of_a_run_that_fails_ends_cancelled(workshop: Workshop):
+    workshop.start()
+    job_id = workshop.enqueue("block", {"seconds": 60})
+    workshop.begun(job_id)
+    workshop.app.cancel(job_id, mode="graceful")
+    (job,) = workshop.ended(job_id)
+    assert job.status is Status.CANCELLED
+
+
+def test_a_late_result_never_overwrites_a_cancel(workshop: Workshop):
+    workshop.start()
+    job_id = workshop.enqueue("hold_interpreter", {"seconds": 2})
+    workshop.begun(job_id)
+    workshop.app.cancel(job_id)
+    wait_for(lambda: workshop.lines("returned", id=job_id), "the handler to return")
+    workshop.ended(workshop.enqueue("quick"))  # whatever was handed in with it has been judged
+    job = workshop.job(job_id)
+    assert (job.status, job.result) == (Status.CANCELLED, None)

@@ -1,0 +1,139 @@
+"""A worker inside the application: `async with app.worker()`."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast.model.status import Status
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[holdfast.App]:
+    with holdfast.App(f"sqlite:///{tmp_path}/jobs.db?synchronous=normal") as one:
+        yield one
+
+
+async def test_jobs_enqueued_before_and_after_the_start_run(app: holdfast.App):
+    @app.job
+    async def double(number: int) -> int:
+        return number * 2
+
+    @app.job
+    def half(number: int) -> float:
+        return number / 2
+
+    early = double.enqueue(number=2)
+    async with app.worker():
+        late = await half.aenqueue(number=3)
+        assert await early.aresult(timeout=10) == 4
+        assert await late.aresult(timeout=10) == 1.5
+
+
+async def test_the_end_of_the_block_waits_for_what_runs(app: holdfast.App):
+    begun = asyncio.Event()
+
+    @app.job
+    async def slow() -> str:
+        begun.set()
+        await asyncio.sleep(0.3)
+        return "done"
+
+    handle = slow.enqueue()
+    async with app.worker():
+        await begun.wait()
+    assert handle.status() == Status.COMPLETED
+
+
+async def test_what_does_not_end_in_time_is_interrupted(app: holdfast.App):
+    begun = asyncio.Event()
+
+    @app.job
+    async def endless() -> None:
+        begun.set()
+        await asyncio.sleep(3600)
+
+    handle = endless.enqueue()
+    async with app.worker(stop_seconds=0.1):
+        await begun.wait()
+    job = app.get(handle.id)
+    assert (job.status, job.attempts, job.interrupted) == (Status.QUEUED, 0, 1)
+
+
+async def test_a_run_under_a_graceful_cancel_keeps_its_lease(app: holdfast.App):
+    begun = threading.Event()
+
+    @app.job(lease=0.5)
+    def thorough(job: holdfast.JobContext) -> str:
+        begun.set()
+        while not job.cancelled:
+            time.sleep(0.01)
+        time.sleep(1.2)  # two leases more
+        return "finished all the same"
+
+    handle = thorough.enqueue()
+    async with app.worker():
+        await asyncio.to_thread(begun.wait, 10)
+        await asyncio.to_thread(app.cancel, handle.id, mode="graceful")
+        assert await handle.aresult(timeout=10) == "finished all the same"
+    assert app.get(handle.id).attempts == 1
+
+
+async def test_an_immediate_cancel_stops_the_handler(app: holdfast.App):
+    stopped = asyncio.Event()
+    begun = asyncio.Event()
+
+    @app.job(lease=1)
+    async def endless() -> None:
+        begun.set()
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            stopped.set()
+
+    handle = endless.enqueue()
+    async with app.worker():
+        await begun.wait()
+        await asyncio.to_thread(app.cancel, handle.id)
+        async with asyncio.timeout(2):
+            await stopped.wait()
+    assert handle.status() == Status.CANCELLED
+
+
+async def test_a_handler_that_cancels_itself_fails_and_does_not_go_round_for_ever(app: holdfast.App):
+    runs = 0
+
+    @app.job(max_attempts=2, backoff=holdfast.Backoff(base_ms=1, cap_ms=1, jitter_ms=1))
+    async def confused() -> None:
+        nonlocal runs
+        runs += 1
+        raise asyncio.CancelledError
+
+    handle = confused.enqueue()
+    async with app.worker():
+        with pytest.raises(holdfast.JobFailed):
+            await handle.aresult(timeout=10)
+    job = app.get(handle.id)
+    assert (runs, job.status, job.failed, job.interrupted) == (2, Status.DEAD_LETTER, 2, 0)
+
+
+async def test_progress_that_cannot_be_written_does_not_fail_the_run(app: holdfast.App):
+    class Away:
+        def write(self, *_: object) -> bool:
+            from holdfast.model.errors import StoreError
+
+            raise StoreError("STORE_BUSY", "held by another")
+
+    from holdfast.worker.context import JobContext
+
+    context = JobContext.__new__(JobContext)
+    context.__init__(None, Away())  # type: ignore[misc,arg-type]
+    context._claim = type("Claim", (), {"id": "x", "token": 1})()  # type: ignore[assignment]
+    context.progress(1, 1)
+    assert not context.cancelled
