@@ -109,7 +109,6 @@ class Model:
         ]
         taken = sorted(due, key=lambda row: (0 if alone else row.priority, row.due, row.id))[:limit]
         for row in taken:
-            row.alone = False
             row.status, row.owner, row.until = "in_progress", owner, self.now + lease_ms
             row.token += 1
             row.attempts += 1
@@ -131,7 +130,8 @@ class Model:
         row.result = '"done"' if outcome == "returned" else None
         row.failed += outcome in ("raised", "permanent", "after")
         row.crashed += outcome in ("crashed", "crashed alone")
-        row.alone = outcome in ("suspected", "crashed alone") and status == "queued"
+        if outcome not in ("stopped", "unstarted"):  # a run that ended by itself clears a suspect
+            row.alone = outcome in ("suspected", "crashed alone") and status == "queued"
         row.interrupted += outcome == "stopped"
         row.attempts -= outcome in ("stopped", "unstarted", "snoozed", "suspected")
         row.token += expired

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -85,9 +87,6 @@ def test_suspects_do_not_wait_behind_a_long_line_of_isolated_jobs(workshop: Work
     for job_id in suspects:
         workshop.begun(job_id)
     line = workshop.enqueue_many("alone", 40, {"seconds": 0.5}, priority=1)
-    import os
-    import signal
-
     os.kill(workshop.lines("began")[0].pid, signal.SIGKILL)
     jobs: list[Any] = workshop.ended(*suspects, seconds=15)
     assert {job.attempts for job in jobs} == {1}

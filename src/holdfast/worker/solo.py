@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.engine import leases
 from holdfast.model.errors import StoreError
+from holdfast.model.failure import failure_of
 from holdfast.model.lease import Claim
-from holdfast.model.outcome import Outcome, Returned, Stopped
+from holdfast.model.outcome import Outcome, Raised, Returned, Stopped
 from holdfast.worker.runner import Run, call_function, outcome_of, run_coroutine
 from holdfast.worker.slots import ASK, READY, RETURNED, RUNNING, SlotMap
 
@@ -40,7 +41,12 @@ def run_solo(app: Application, config: dict[str, Any]) -> None:
     threading.Thread(target=_watch, args=(slots, run), daemon=True).start()
     slots.enter(_SLOT, RUNNING)
     slots.say(READY)
-    outcome = asyncio.run(_awaited(run, config["drain"])) if definition.is_coroutine else _called(run, config["drain"])
+    try:
+        outcome = (
+            asyncio.run(_awaited(run, config["drain"])) if definition.is_coroutine else _called(run, config["drain"])
+        )
+    except BaseException as error:  # noqa: BLE001  # the job must end, whatever the handler's error does to us
+        outcome = Raised(failure_of(error))
     slots.enter(_SLOT, RETURNED)
     _hand_in(app, claim, outcome if isinstance(outcome, Returned) else run.verdict or outcome)
 
