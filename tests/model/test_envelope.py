@@ -108,3 +108,9 @@ def test_a_context_has_a_size():
 def test_a_context_holds_text_or_nothing(value):
     with pytest.raises(BadInput):
         check_context({"user_id": value})
+
+
+@pytest.mark.parametrize("context", [None, [], "x", 5])
+def test_a_context_is_an_object(context):
+    with pytest.raises(BadInput, match="context is an object"):
+        check_context(context)

@@ -57,5 +57,5 @@ MUTANTS = [
     Mutant("a renewal is a visible change", SQL + "renew.sql", "set lease_until = :until", "set version = version + 1, lease_until = :until"),
     Mutant("a cancel crosses tenants", SQL + "cancel_waiting.sql", "(:tenant is null or tenant = :tenant)", "(:tenant is null or 1)"),
     Mutant("the first crash waits", "model/decide.py", "0 if claim.crashed == 0 else ", ""),
-    Mutant("a suspect runs among others", SQL + "finish.sql", "held = held | :hold", "held = held | 0 * :hold"),
+    Mutant("a suspect runs among others", SQL + "finish.sql", "held = (held & ~:free) | :hold", "held = (held & ~:free) | 0 * :hold"),
 ]  # fmt: skip

@@ -67,7 +67,9 @@ def judge(folder: Path, mutant: Mutant, known: list[str]) -> tuple[str | None, f
     """Which test notices the bug, and after how many seconds."""
     source = copy_of_the_source(folder)
     file = source / "holdfast" / mutant.file
-    file.write_text(file.read_text(encoding="utf-8").replace(mutant.old, mutant.new), encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
+    assert mutant.old in text, f"{mutant.name}: {mutant.file} has changed"
+    file.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
     started = monotonic()
     for part in PARTS:
         output = run(source, "-x", *(f"--deselect={name}" for name in known), *part)

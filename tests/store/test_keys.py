@@ -187,3 +187,10 @@ def test_a_key_is_free_when_retention_has_taken_the_row(store, clock):
     new = again(store, payload="[1]")
     assert new.created
     assert new.id != old
+
+
+def test_a_key_can_be_asked_for_before_it_is_used(store):
+    assert not store.read(lambda tx: tx.has_key("", "k"))
+    again(store)
+    assert store.read(lambda tx: tx.has_key("", "k"))
+    assert not store.read(lambda tx: tx.has_key("t", "k"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typing_extensions
 from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, to_json
 
 from holdfast.model.errors import BadInput, PayloadError
 from holdfast.model.payload import SIZE_LIMIT, encode
@@ -53,7 +53,7 @@ class Signature:
             raise self._refused(error) from None
         except (PydanticSerializationError, ValueError) as error:
             raise PayloadError("PAYLOAD_NOT_JSON", f"payload of {self._name} is not strict JSON: {error}") from None
-        return encode(plain, limit=limit)
+        return encode(plain, limit=limit, write=write_json)
 
     def load(self, payload: str) -> dict[str, Any]:
         """The handler's arguments, from stored JSON text."""
@@ -106,6 +106,11 @@ class Signature:
         more = error.error_count() - len(faults)
         text = "; ".join(faults) + (f"; and {more} more" if more else "")
         return PayloadError("PAYLOAD_INVALID", f"payload does not fit {self._name}: {text}")
+
+
+def write_json(value: object) -> str:
+    """Checked JSON as text, several times faster than the standard library."""
+    return to_json(value).decode()
 
 
 def _as_json(adapter: TypeAdapter[dict[str, Any]], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from holdfast.model.failure import Failure
 from holdfast.model.lease import Claim
@@ -14,8 +13,7 @@ from holdfast.model.status import ALONE, Status
 _CANCELLED = Failure("Cancelled", "stopped on request", "CANCELLED")
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """What is written when a run ends. `scheduled_at` is an instant; None keeps the old one."""
 
     status: Status

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
+from holdfast.engine.signature import write_json
 from holdfast.model.errors import AwaitAuth, PayloadError, Permanent, Retry, Snooze
 from holdfast.model.failure import Failure, failure_of
 from holdfast.model.outcome import Outcome, Raised, Returned, Snoozed
@@ -135,7 +136,7 @@ def returned(value: Any) -> Outcome:
     if value is None:
         return Returned(None)
     try:
-        return Returned(encode(_plain(value), what="result"))
+        return Returned(encode(_plain(value), what="result", write=write_json))
     except (PydanticSerializationError, PayloadError, ValueError, RecursionError) as error:
         failure = Failure(type(error).__name__, f"result cannot be stored: {error}", "RESULT_UNSTORABLE")
         return Raised(failure, permanent=True)

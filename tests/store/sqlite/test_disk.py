@@ -86,3 +86,14 @@ def test_a_file_that_may_only_be_read_is_told(small_disk, open_file):
     enqueue(store)
     store._writer.execute("pragma query_only=1")
     assert code_of(lambda: enqueue(store)) == "STORE_READ_ONLY"
+
+
+def test_a_bulk_enqueue_that_does_not_fit_stores_none(small_disk, open_file):
+    store = open_file(small_disk.folder / "jobs.db", space_floor=0)
+    kept = enqueue(store)
+    small_disk.fill(leave=256 * 1024)
+    answers, news = store.write([lambda tx: tx.insert([NewJob("a", f'"{"x" * 50_000}"') for _ in range(100)])])
+    assert answers[0].code == "STORE_FULL"
+    assert not news
+    assert listed(store) == [kept]
+    assert check(store) == "ok"

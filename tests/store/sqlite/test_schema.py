@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -183,3 +184,13 @@ def test_an_error_that_is_not_the_databases_passes_and_leaves_nothing_half_made(
         store.migrate()
     store.close()
     assert names(file) == set()
+
+
+def test_on_a_callers_connection_no_tables_are_made(file, open_file, settings):
+    run(file, "create table users (x)")
+    own = sqlite3.connect(file) if settings else apsw.Connection(str(file))
+    with pytest.raises(StoreError, match="holdfast migrate") as caught:
+        open_file(file).join(own)
+    own.close()
+    assert caught.value.code == "SCHEMA_MISSING"
+    assert names(file) == {"users"}

@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from holdfast.model import stamp
 from holdfast.model.figures import bucket_of
-from holdfast.model.status import TERMINAL, Status
+from holdfast.model.status import Status
 from holdfast.store.sqlite.base import Verbs
 
 TYPE_CHECKING = False
@@ -95,7 +95,7 @@ class LeaseVerbs(Verbs):
         return {
             "id": claim.id,
             "token": claim.token,
-            "status": move.status.value,
+            "status": move.status,
             "scheduled_at": None if move.scheduled_at is None else stamp.to_text(min(move.scheduled_at, stamp.LAST)),
             "result": move.result,
             "error": move.error,
@@ -117,27 +117,30 @@ class LeaseVerbs(Verbs):
         if unusual:
             ids = self.ids([claim.id for claim, _ in unusual])
             reached = {job_id: status for job_id, _, status in self.run("versions", ids=ids)}
-        counts: Counter[tuple[str, str, str, str, int]] = Counter()
+        ended: list[tuple[str, str, str, str, str]] = []
         for claim, move in endings:
-            status = reached.get(claim.id, move.status.value)
+            status = reached.get(claim.id, move.status)
             self.news.jobs.append(claim.id)
             if status == Status.QUEUED:
                 self.news.queues.add(claim.queue)
-            elif claim.key_until == "active":
+                continue
+            if claim.key_until == "active":
                 self.run("free_active_key", id=claim.id)
-            if status in TERMINAL:
-                ran, took = stamp.from_text(claim.started_at), stamp.from_text(claim.created_at)
-                counts[claim.queue, claim.type, status, "run", bucket_of(self.now - ran)] += 1
-                counts[claim.queue, claim.type, status, "total", bucket_of(self.now - took)] += 1
+            ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
         self.write_history(self._line(ending) for ending in unusual)
-        self._count(counts)
+        self._count(ended)
 
     def _line(self, ending: Ending) -> dict[str, object]:
         claim, move = ending
         kind = None if move.error is None else json.loads(move.error)["class"]
         return self.line(claim.id, "in_progress", move.why, claim.attempts, worker=claim.lease_owner, error_class=kind)
 
-    def _count(self, counts: Counter[tuple[str, str, str, str, int]]) -> None:
+    def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
+        """Add the endings to the minute's histograms. Those of one claim and one enqueue are counted together."""
+        counts: Counter[tuple[str, str, str, str, int]] = Counter()
+        for (queue, kind, status, started_at, created_at), count in Counter(ended).items():
+            counts[queue, kind, status, "run", bucket_of(self.now - stamp.from_text(started_at))] += count
+            counts[queue, kind, status, "total", bucket_of(self.now - stamp.from_text(created_at))] += count
         minute = self.stamp[:16]
         names = ("queue", "type", "status", "measure", "bucket")
         for key, count in counts.items():
