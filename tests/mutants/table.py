@@ -45,7 +45,7 @@ MUTANTS = [
     Mutant("worst priority first", SQL + "lanes.sql", "order by priority", "order by priority desc"),
     Mutant("a conflict of keys is ignored", "store/sqlite/jobs.py", 'if (kind, payload) != (row["type"], row["payload"])', 'if kind != row["type"]'),
     Mutant("a key finds another tenant's job", SQL + "key_holder.sql", "where tenant = :tenant and", "where :tenant is not null and"),
-    Mutant("an active key is kept", "store/sqlite/leases.py", 'elif claim.key_until == "active"', "elif claim.key_until is None and not claim.id"),
+    Mutant("an active key is kept", "store/sqlite/leases.py", 'if claim.key_until == "active"', "if claim.key_until is None and not claim.id"),
     Mutant("a period frees the key of a live job", "store/sqlite/jobs.py", " and until <= self.stamp and status in TERMINAL", " and until <= self.stamp"),
     Mutant("retention takes what is too young", "store/sqlite/upkeep.py", "completed_at < stamp.to_text(max(0, self.now - keep_ms[status]))", "completed_at < self.stamp"),
     Mutant("retention takes a key that is still kept", "store/sqlite/upkeep.py", "if old and not key_kept", "if old"),

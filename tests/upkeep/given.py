@@ -9,7 +9,7 @@ from holdfast.model.lease import Claim, Lane
 from holdfast.model.request import NewJob
 from holdfast.store.port import Order
 
-LEASE_MS = 10_000
+LEASE_MS = 9_000
 
 
 def waiting(desk: Desk, count: int = 1, *, type: str = "work") -> list[str]:

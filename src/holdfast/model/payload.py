@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SIZE_LIMIT = 256 * 1024
 DEPTH_LIMIT = 64
+_LONGEST_PATH = 200
 _INTEGER_BITS = 14_284  # 4,300 digits, the most that Python itself reads
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -64,10 +65,7 @@ def decode(text: str | bytes, *, what: str = "payload", limit: int = SIZE_LIMIT)
 
 def _check(value: object, what: str, path: str, depth: int) -> None:
     kind = type(value)
-    if kind is str:
-        if not value.isascii():  # type: ignore[attr-defined]
-            _utf8(value, what)  # type: ignore[arg-type]
-    elif kind is dict or kind is list:
+    if kind is dict or kind is list:
         if depth >= DEPTH_LIMIT:
             raise PayloadError("PAYLOAD_TOO_DEEP", f"{what} is nested deeper than {DEPTH_LIMIT} levels: flatten it")
         if kind is list:
@@ -77,16 +75,24 @@ def _check(value: object, what: str, path: str, depth: int) -> None:
         for key, item in value.items():  # type: ignore[attr-defined]
             if type(key) is not str:
                 raise PayloadError("PAYLOAD_NOT_JSON", f"{what}{path}: key {shown(key)} must be text")
-            _check(key, what, path, depth + 1)
-            _check(item, what, f"{path}.{key}" if len(path) < 200 else path, depth + 1)  # noqa: PLR2004
-    elif kind is float:
-        if value - value != 0:  # type: ignore[operator]  # true of infinities and of not-a-number alone
-            raise PayloadError("PAYLOAD_NOT_JSON", f"{what}{path} is {value}: JSON has no such number")
+            _check_leaf(key, str, what, path)
+            _check(item, what, f"{path}.{key}" if len(path) < _LONGEST_PATH else path, depth + 1)
+    else:
+        _check_leaf(value, kind, what, path)
+
+
+def _check_leaf(value: Any, kind: type, what: str, path: str) -> None:
+    if kind is str:
+        if not value.isascii():
+            _utf8(value, what)
     elif kind is int:
-        if value.bit_length() > _INTEGER_BITS:  # type: ignore[attr-defined]
+        if value.bit_length() > _INTEGER_BITS:
             raise PayloadError(
                 "PAYLOAD_NOT_JSON", f"{what}{path} is an integer that no reader can take: pass it as text"
             )
+    elif kind is float:
+        if value - value != 0:  # true of infinities and of not-a-number alone
+            raise PayloadError("PAYLOAD_NOT_JSON", f"{what}{path} is {value}: JSON has no such number")
     elif kind is not bool and value is not None:
         raise PayloadError(
             "PAYLOAD_NOT_JSON",
