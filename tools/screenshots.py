@@ -1,6 +1,6 @@
 """Make the pictures of the documentation, from a made-up house that looks like a busy one.
 
-python tools/screenshots.py            write docs/images/overview.png
+python tools/screenshots.py            write docs/images/overview.png and top.svg
 python tools/screenshots.py FOLDER     write all views (light, dark, narrow, a job, an empty house) into a folder
 
 Needs the packages of the extras http and dev, and a Chromium (tools/ensure_browser.sh).
@@ -9,9 +9,12 @@ Needs the packages of the extras http and dev, and a Chromium (tools/ensure_brow
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import math
+import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +25,9 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from rich.console import Console
+from rich.text import Text
 
 from holdfast import App
 from holdfast.engine import leases
@@ -128,7 +134,7 @@ class Scene:
         for kind in KINDS[4], KINDS[5], KINDS[0]:
             self.claim(kind, takes=self.chance.uniform(45, 90))
         self.app.enqueue("monthly_report", {"month": "2025-01"}, queue="reports", delay=5400)
-        self.app.desk.write(lambda tx: tx.pause("mail", "maria"))
+        self.app.desk.write(lambda tx: tx.pause("mail", "operator"))
 
     def die(self, kind: tuple[Any, ...]) -> None:
         self.app.enqueue(kind[1], {"path": "uploads/broken.jpg"}, queue=kind[0], max_attempts=1, priority=1)
@@ -204,6 +210,17 @@ def shoot(page: Any, path: Path) -> None:
     print(f"wrote {path}")
 
 
+def draw_top(url: str, path: Path) -> None:
+    """One frame of `holdfast top`, as a drawing of a terminal."""
+    size = {"COLUMNS": "104", "LINES": "30", "FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    command = [sys.executable, "-m", "holdfast.cli", "top", "--once", "--url", url]
+    frame = subprocess.run(command, env=os.environ | size, check=True, capture_output=True, text=True).stdout  # noqa: S603
+    terminal = Console(record=True, width=104, file=io.StringIO(), force_terminal=True)
+    terminal.print(Text.from_ansi(frame))
+    drawing = terminal.export_svg(title="holdfast top")
+    path.write_text(re.sub(r"@font-face \{.*?\}", "", drawing, flags=re.DOTALL))  # nothing is fetched to look at it
+
+
 def main(arguments: list[str]) -> int:
     if len(arguments) > 1:
         print(__doc__, file=sys.stderr)
@@ -217,6 +234,7 @@ def main(arguments: list[str]) -> int:
             page = _open(chromium, address, "light", 1280, 800)
             time.sleep(LIVE_SECONDS)
             shoot(page, folder / "overview.png")
+            draw_top(scene.app.url, folder / "top.svg")
             if arguments:
                 _all_views(chromium, address, page, folder)
             for context in chromium.contexts:

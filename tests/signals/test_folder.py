@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast.model.news import News
-from holdfast.signals.folder import Listener, Teller, folder_of, make_folder
+from holdfast.signals.folder import Listener, Teller, _Short, folder_of, make_folder
 
 
 @pytest.fixture
@@ -39,7 +39,8 @@ def names(folder: str) -> list[str]:
 def send(database: str, name: str, *messages: bytes) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
         for message in messages:
-            stranger.sendto(message, f"{folder_of(database)}/{name}.socket")
+            with _Short(f"{folder_of(database)}/{name}.socket") as short:
+                stranger.sendto(message, short)
 
 
 def test_every_listener_hears_of_a_change(request, database: str):

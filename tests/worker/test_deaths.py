@@ -140,12 +140,34 @@ def test_another_living_worker_takes_over_within_seconds(workshop: Workshop):
     assert max(waits) < 2.5
 
 
-def test_the_slot_files_of_ended_children_do_not_pile_up(workshop: Workshop, tmp_path):
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    workshop.start(TMPDIR=str(folder))
+def test_jobs_that_a_killed_worker_had_not_begun_are_unharmed(workshop: Workshop):
+    worker = workshop.start("--coroutines", 1, HOLDFAST_TEST_LEASE="60")
+    workshop.ended(*workshop.enqueue_many("nap", 100, {"seconds": 0}), seconds=60)
+    with workshop.app.transaction():  # known to be quick, so many are taken at once and held ready
+        slow = workshop.enqueue("nap", {"seconds": 2}, priority=1)
+        rest = [workshop.enqueue("nap", {"seconds": 0}, priority=2) for _ in range(30)]
+    wait_for(
+        lambda: workshop.count("status = 'in_progress'") > 5 and workshop.lines("began", id=slow), "a few", every=0
+    )
+    worker.kill()
+    held = workshop.count("status = 'in_progress'")
+    assert held > 5
+    workshop.start(HOLDFAST_TEST_LEASE="60")
+    job, *others = workshop.ended(slow, *rest)
+    assert (job.status, job.attempts, job.crashed) == (Status.COMPLETED, 2, 1)
+    assert {(one.status, one.attempts, one.crashed) for one in others} == {(Status.COMPLETED, 1, 0)}
+
+
+def test_the_files_of_ended_children_and_killed_workers_do_not_pile_up(workshop: Workshop):
+    folder = workshop.folder / "jobs.db-holdfast"
+    first = workshop.start()
     workshop.ended(*workshop.enqueue_many("alone", 12, {"seconds": 0}))
-    wait_for(lambda: len(list(folder.glob("holdfast-*/*.slots"))) == 1, "one file, of the child that lives")
+    wait_for(lambda: len(list(folder.glob("*.room/*.slots"))) == 1, "one file, of the child that lives")
+    first.kill()
+    second = workshop.start()
+    wait_for(lambda: len(list(folder.glob("*.room"))) == 1, "one room, of the worker that lives")
+    assert second.end(10) == 0
+    assert [path for path in folder.iterdir() if path.suffix != ".socket"] == []
 
 
 def test_what_a_handler_started_dies_with_its_child(workshop: Workshop):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from threading import Timer
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
@@ -61,8 +62,8 @@ class Worker:
                 stderr=told,
                 start_new_session=True,
             )
-        self.stopped_until: float | None = None
-        self.stopped: list[int] = []
+        self._stopped: list[int] = []
+        self._thawing: Timer | None = None
 
     @property
     def pid(self) -> int:
@@ -75,15 +76,27 @@ class Worker:
         return templates, [pid for pid, parent in parents.items() if parent in templates]
 
     def freeze(self, pids: Iterable[int], seconds: float) -> None:
-        """Stop some of its processes for a while."""
-        self.stopped = [pid for pid in pids if send(pid, signal.SIGSTOP)]
-        self.stopped_until = monotonic() + seconds
+        """Stop some of its processes for a while. A clock of their own wakes them: they may hold what others wait for."""
+        self._stopped = [pid for pid in pids if send(pid, signal.SIGSTOP)]
+        self._thawing = Timer(seconds, self._go_on)
+        self._thawing.start()
+
+    @property
+    def frozen(self) -> bool:
+        """Whether some of its processes are stopped."""
+        return bool(self._stopped)
 
     def thaw(self) -> None:
-        """Let them go on."""
-        for pid in self.stopped:
+        """Let them go on now."""
+        if self._thawing is not None:
+            self._thawing.cancel()
+            self._thawing.join()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        for pid in self._stopped:
             send(pid, signal.SIGCONT)
-        self.stopped, self.stopped_until = [], None
+        self._stopped = []
 
     def end(self, seconds: float) -> int | None:
         """Ask it to stop and wait; its exit code, None if it had to be killed."""

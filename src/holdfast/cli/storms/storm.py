@@ -104,16 +104,16 @@ class Storm:
             share = max(self._kills / weather.kills, 1 - (until - monotonic()) / weather.seconds)
             feed.enqueue(int(weather.jobs * min(1.0, share + 0.05)) - len(feed.enqueued))
             feed.meddle()
-            self._thaw()
             self._strike()
             self._tell("kills", self._kills, weather.kills)
             sleep(self._chance.random() * 0.03)
-        self._thaw(at_once=True)
+        for worker in self._workers:
+            worker.thaw()
 
     def _strike(self) -> None:
         """One blow at a worker that is up."""
         parents = marked(self._mark)
-        up = [worker for worker in self._workers if worker.stopped_until is None and worker.family(parents)[1]]
+        up = [worker for worker in self._workers if not worker.frozen and worker.family(parents)[1]]
         if not up:
             return
         worker = self._chance.choice(up)
@@ -128,6 +128,7 @@ class Storm:
                 self._kills += send(templates[0], signal.SIGKILL)
             case "supervisor":
                 worker.kill()
+                worker.thaw()
                 self._workers.remove(worker)
                 self._kills += 1
                 self._start_worker()
@@ -138,11 +139,6 @@ class Storm:
             case _:
                 worker.freeze([worker.pid, *templates, *children], seconds)
         self._report.strikes[kind] += 1
-
-    def _thaw(self, *, at_once: bool = False) -> None:
-        for worker in self._workers:
-            if worker.stopped_until is not None and (at_once or monotonic() > worker.stopped_until):
-                worker.thaw()
 
     def _start_worker(self) -> None:
         arguments = [
