@@ -216,7 +216,7 @@ def draw_top(url: str, path: Path) -> None:
     command = [sys.executable, "-m", "holdfast.cli", "top", "--once", "--url", url]
     frame = subprocess.run(command, env=os.environ | size, check=True, capture_output=True, text=True).stdout  # noqa: S603
     terminal = Console(record=True, width=104, file=io.StringIO(), force_terminal=True)
-    terminal.print(Text.from_ansi(frame))
+    terminal.print(Text.from_ansi(frame.replace(url, "sqlite:///jobs.db".center(len(url)))))
     drawing = terminal.export_svg(title="holdfast top")
     path.write_text(re.sub(r"@font-face \{.*?\}", "", drawing, flags=re.DOTALL))  # nothing is fetched to look at it
 
