@@ -17,6 +17,7 @@ from holdfast.upkeep.sweeper import Sweeper
 from holdfast.upkeep.watchdog import Undertaker, Watchdog
 from holdfast.wiring import open_store
 from holdfast.worker.supervisor import Options, Supervisor
+from holdfast.worker.verdicts import of_dead_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,7 +57,7 @@ def _upkeep(supervisor: Supervisor) -> Upkeep:
     policies = app.policies()
     path = desk.store.location.path  # type: ignore[attr-defined]
     tasks: list[Task] = [
-        Undertaker(desk, policies, make_folder(path)),
+        Undertaker(desk, policies, make_folder(path), of_dead_worker),
         Watchdog(desk, policies, app.shortest_lease()),
         Heartbeat(desk, lambda: _describe(supervisor)),
         Retention(desk),

@@ -32,27 +32,31 @@ def end(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
+def dead(folder: Path) -> list[str]:
+    return [one.owner for one in dead_owners(str(folder))]
+
+
 def test_the_living_are_not_taken_for_dead_and_the_killed_are(tmp_path: Path):
     process = hold(tmp_path, "host:1:aa")
     try:
-        assert list(dead_owners(str(tmp_path))) == []
+        assert dead(tmp_path) == []
     finally:
         end(process)
-    assert list(dead_owners(str(tmp_path))) == ["host:1:aa"]
-    assert list(dead_owners(str(tmp_path))) == []  # dealt with
+    assert dead(tmp_path) == ["host:1:aa"]
+    assert dead(tmp_path) == []  # dealt with
 
 
 def test_who_says_goodbye_is_not_dead(tmp_path: Path):
     presence = Presence(str(tmp_path), "host:1:aa")
     presence.end()
-    assert list(dead_owners(str(tmp_path))) == []
+    assert dead(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_dead_are_handed_to_one_caller_alone(tmp_path: Path):
     end(hold(tmp_path, "host:1:aa"))
     first, second = dead_owners(str(tmp_path)), dead_owners(str(tmp_path))
-    assert next(first) == "host:1:aa"
+    assert next(first).owner == "host:1:aa"
     assert list(second) == []
     assert list(first) == []
 
@@ -62,7 +66,7 @@ def test_a_caller_that_fails_leaves_the_dead_to_the_next(tmp_path: Path):
     interrupted = dead_owners(str(tmp_path))
     next(interrupted)
     interrupted.close()
-    assert list(dead_owners(str(tmp_path))) == ["host:1:aa"]
+    assert dead(tmp_path) == ["host:1:aa"]
 
 
 def test_no_folder_means_nobody(tmp_path: Path):
@@ -72,4 +76,11 @@ def test_no_folder_means_nobody(tmp_path: Path):
 def test_a_file_that_cannot_be_opened_is_passed_over(tmp_path: Path):
     (tmp_path / "strange.lock").mkdir()
     end(hold(tmp_path, "host:1:aa"))
-    assert list(dead_owners(str(tmp_path))) == ["host:1:aa"]
+    assert dead(tmp_path) == ["host:1:aa"]
+
+
+def test_the_room_of_the_dead_can_be_read_until_they_are_dealt_with(tmp_path: Path):
+    end(hold(tmp_path, "host:1:aa"))
+    for one in dead_owners(str(tmp_path)):
+        assert Path(one.room).is_dir()
+    assert list(tmp_path.iterdir()) == []

@@ -130,7 +130,7 @@ class Model:
         row.result = '"done"' if outcome == "returned" else None
         row.failed += outcome in ("raised", "permanent", "after")
         row.crashed += outcome in ("crashed", "crashed alone")
-        if outcome not in ("stopped", "unstarted"):  # a run that ended by itself clears a suspect
+        if outcome not in ("stopped", "unstarted", "crashed"):  # a run that ended by itself clears a suspect
             row.alone = outcome in ("suspected", "crashed alone") and status == "queued"
         row.interrupted += outcome == "stopped"
         row.attempts -= outcome in ("stopped", "unstarted", "snoozed", "suspected")

@@ -110,13 +110,27 @@ def claim_alone_after(store):
 
 
 def test_a_supervisor_sees_the_leases_of_its_processes(store, clock):
-    run = running(store)
+    enqueue(store)
+    (run,) = claim(store, owner="host:1/child-1")
     clock.forward(SECOND)
     cancel(store, run.id, graceful=True)
-    (hold,) = store.read(lambda tx: tx.held("fir"))
-    assert hold == Hold(run.id, run.token, "first", NOON + LEASE, NOON, True)
-    assert store.read(lambda tx: tx.held("second")) == []
-    assert [each.id for each in store.read(lambda tx: tx.held_by("fir"))] == [run.id]
+    (hold,) = store.read(lambda tx: tx.held("host:1"))
+    assert hold == Hold(run.id, run.token, "host:1/child-1", NOON + LEASE, NOON, True)
+    assert store.read(lambda tx: tx.held("host:2")) == []
+    assert [each.id for each in store.read(lambda tx: tx.held_by("host:1"))] == [run.id]
+
+
+@pytest.mark.parametrize("other", ["host:1/child-", "host", "host:1/child-11", "host:1/child-1/"])
+def test_the_leases_of_a_namesake_are_left_alone(store, other):
+    enqueue(store)
+    claim(store, owner="host:1/child-1")
+    assert store.read(lambda tx: tx.held_by(other)) == []
+    assert store.read(lambda tx: tx.held(other)) == []
+
+
+def test_an_empty_name_stands_for_everyone(store):
+    run = running(store)
+    assert [each.id for each in store.read(lambda tx: tx.held(""))] == [run.id]
 
 
 def test_letters_that_are_patterns_elsewhere_stand_for_themselves(store):

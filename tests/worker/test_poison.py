@@ -53,10 +53,11 @@ def test_the_evidence_names_the_signal_the_memory_and_the_worker(workshop: Works
 def test_neighbours_keep_their_throughput_among_poisons(tmp_path: Path):
     seconds = size("HOLDFAST_POISON_SECONDS", 8)
     strict = "HOLDFAST_POISON_SECONDS" in os.environ
+    kinds = sorted(KINDS) if strict else ["abort", "vanish", "endless call"]
     shares = []
     for round_ in range(3 if strict else 1):
         clean = throughput(tmp_path / f"clean-{round_}", seconds, poisons=[])
-        poisoned = throughput(tmp_path / f"poisoned-{round_}", seconds, poisons=sorted(KINDS))
+        poisoned = throughput(tmp_path / f"poisoned-{round_}", seconds, poisons=kinds)
         shares.append(poisoned / clean)
         tell("jobs a second without and with poison", (round(clean, 1), round(poisoned, 1)))
     tell("share of the throughput kept", shares)
@@ -73,7 +74,7 @@ def throughput(folder: Path, seconds: float, *, poisons: list[str]) -> float:
         begun = time.monotonic()
         left = list(poisons)
         while (now := time.monotonic() - begun) < seconds:
-            if left and now > seconds * 0.7 * (1 - len(left) / len(KINDS)):
+            if left and now > seconds * 0.7 * (1 - len(left) / len(poisons)):
                 workshop.enqueue("poison", {"kind": left.pop()}, max_attempts=3, priority=1)
             if workshop.count("type = 'innocent' and status = 'queued'") < 600:
                 workshop.enqueue_many("innocent", 300, {"seconds": 0.25})

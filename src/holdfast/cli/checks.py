@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.cli import verbs
 from holdfast.cli.plain import count, span
-from holdfast.engine.queues import workers
 from holdfast.engine.figures import CAP, statistics
 from holdfast.engine.jobs import list_jobs
+from holdfast.engine.queues import workers
 from holdfast.model import stamp
 from holdfast.model.errors import HoldfastError
 from holdfast.store.sqlite.schema import MIGRATIONS

@@ -80,4 +80,6 @@ def _crashed(claim: Claim, failure: Failure, policy: Policy, *, now: int, spread
     if claim.attempts >= claim.max_attempts:
         return Move(Status.DEAD_LETTER, error=error, crashed=1, why="attempts exhausted")
     wait = 0 if claim.crashed == 0 else policy.backoff.delay_ms(claim.attempts, spread)
-    return Move(Status.QUEUED, error=error, scheduled_at=now + wait, crashed=1, hold=ALONE * alone, why="crashed")
+    return Move(
+        Status.QUEUED, error=error, scheduled_at=now + wait, crashed=1, hold=ALONE * alone, free=0, why="crashed"
+    )

@@ -146,10 +146,7 @@ def check_scheduled_at(moment: object, delay: object = None) -> int:
         raise BadInput("BAD_DATE", f"scheduled_at must be a datetime or ISO 8601 text, not {type(moment).__name__}")
     if moment.tzinfo is None:
         raise BadInput("BAD_DATE", "scheduled_at has no time zone: add one, for example datetime.now(UTC)")
-    try:
-        at = stamp.from_datetime(moment)
-    except (OverflowError, ValueError):
-        at = -1
+    at = stamp.from_datetime(moment)
     if 0 <= at <= stamp.LAST:
         return at
     raise BadInput("BAD_DATE", "scheduled_at must lie between the years 1970 and 9999")

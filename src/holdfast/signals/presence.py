@@ -1,25 +1,38 @@
 """Which workers of this machine live: each holds a lock on a file of its own name, which the kernel lets go at death.
 
-So the leases of a killed worker can be ended within a second instead of when they run out.
+So the leases of a killed worker can be ended within a second instead of when they run out. Beside the file is a room:
+a folder for what the worker keeps while it lives, and for what others may read there when it is dead.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-from typing import TYPE_CHECKING
+import shutil
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ENDING = ".lock"
+_ROOM = ".room"
+
+
+class Dead(NamedTuple):
+    """A worker whose process is gone."""
+
+    owner: str
+    room: str
 
 
 class Presence:
     """Held while the owner lives."""
 
     def __init__(self, folder: str, owner: str) -> None:
-        self._path = f"{folder}/{_file_name(owner)}"
+        name = f"{folder}/{owner.replace('/', '_').replace(':', '-')}"
+        self.room = name + _ROOM
+        os.makedirs(self.room, 0o700)  # noqa: PTH103
+        self._path = name + _ENDING
         # Locked before it can be seen under its name: nobody can take the living for dead.
         hidden = f"{self._path}.{os.getpid()}"
         self._descriptor = os.open(hidden, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -29,11 +42,12 @@ class Presence:
 
     def end(self) -> None:
         """Say goodbye."""
+        shutil.rmtree(self.room, ignore_errors=True)
         os.unlink(self._path)  # noqa: PTH108
         os.close(self._descriptor)
 
 
-def dead_owners(folder: str) -> Iterator[str]:
+def dead_owners(folder: str) -> Iterator[Dead]:
     """Owners whose process is gone; each is yielded to one caller alone, and forgotten when that caller goes on."""
     try:
         names = [name for name in os.listdir(folder) if name.endswith(_ENDING)]  # noqa: PTH208
@@ -48,13 +62,11 @@ def dead_owners(folder: str) -> Iterator[str]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.fstat(descriptor).st_nlink:  # else another caller has dealt with it
-                yield os.read(descriptor, 1024).decode()
+                room = path.removesuffix(_ENDING) + _ROOM
+                yield Dead(os.read(descriptor, 1024).decode(), room)
+                shutil.rmtree(room, ignore_errors=True)
                 os.unlink(path)  # noqa: PTH108
         except BlockingIOError:
             continue
         finally:
             os.close(descriptor)
-
-
-def _file_name(owner: str) -> str:
-    return owner.replace("/", "_").replace(":", "-") + _ENDING

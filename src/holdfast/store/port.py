@@ -104,7 +104,7 @@ class Transaction(Protocol):
         """Runs whose lease ran out, oldest first."""
 
     def held_by(self, owner: str) -> list[Claim]:
-        """The runs held by owners whose names begin so: one process, or all of one supervisor."""
+        """The runs held by one owner, by all of a supervisor (`name/...`), or by anyone (empty)."""
 
     def held(self, owner: str) -> list[Hold]:
         """The same leases, in short."""

@@ -12,15 +12,15 @@ from holdfast.model.outcome import Crashed
 from holdfast.signals.presence import dead_owners
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from holdfast.engine.desk import Desk
+    from holdfast.model.lease import Claim
+    from holdfast.model.outcome import Outcome
     from holdfast.model.policy import Policy
     from holdfast.store.port import Transaction
 
 log = logging.getLogger("holdfast.upkeep")
-
-_DIED = Crashed(Failure("WorkerDied", "the whole worker died", "WORKER_DIED"))
 
 
 class Watchdog:
@@ -67,16 +67,29 @@ class Undertaker:
     leader_only = False
     interval = 1.0
 
-    def __init__(self, desk: Desk, policies: Mapping[str, Policy], folder: str) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        policies: Mapping[str, Policy],
+        folder: str,
+        judge: Callable[[str], Callable[[Claim], Outcome]] | None = None,
+    ) -> None:
+        """`judge` knows from the room of a dead worker how each of its runs ended; without it all have crashed."""
         self._desk = desk
         self._policies = policies
         self._folder = folder
+        self._judge = judge
 
     def run_once(self) -> dict[str, int]:
         """End the runs of dead owners; answers how many went where."""
         counts: dict[str, int] = {}
-        for owner in dead_owners(self._folder):
-            ended = self._desk.write(repairs.end_runs_of, owner, lambda _: _DIED, self._policies)
+        for owner, room in dead_owners(self._folder):
+            outcome = self._judge(room) if self._judge is not None else _crashed
+            ended = self._desk.write(repairs.end_runs_of, owner, outcome, self._policies)
             for status, count in ended.items():
                 counts[status] = counts.get(status, 0) + count
         return counts
+
+
+def _crashed(_: Claim) -> Outcome:
+    return Crashed(Failure("WorkerDied", "the whole worker died", "WORKER_DIED"))

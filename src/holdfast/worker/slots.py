@@ -132,8 +132,21 @@ class SlotMap:
         at = _HEADER + run.slot * _SLOT.size + _ORDER_AT
         _SEQUENCE.pack_into(self._memory, at, (run.sequence & _MASK) << 2 | order)
 
+    def close(self) -> None:
+        """Unmap."""
+        self._memory.close()
+
     def remove(self) -> None:
         """Unmap, and delete the file."""
-        self._memory.close()
+        self.close()
         with suppress(FileNotFoundError):
             os.unlink(self._path)  # noqa: PTH108
+
+
+def read_slots(path: str) -> list[Started]:
+    """The runs that a dead process shows in its file."""
+    slots = SlotMap(path, (os.stat(path).st_size - _HEADER) // _SLOT.size)  # noqa: PTH116
+    try:
+        return slots.started()
+    finally:
+        slots.close()

@@ -15,10 +15,8 @@ import logging
 import os
 import secrets
 import select
-import shutil
 import signal
 import socket
-import tempfile
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -89,7 +87,7 @@ class Supervisor:
         self._open_store = open_store
         self._make_upkeep = upkeep
         self._nursery: Nursery
-        self._work_folder = ""
+        self._room = ""
         self._count = 0
         self._unended: list[tuple[Child, int, int]] = []
         self._away = False
@@ -101,12 +99,8 @@ class Supervisor:
         wake = _catch_signals(self.stop)
         if not self._open_nursery():
             return 0 if self.stopping_since is not None else 2
-        self._work_folder = tempfile.mkdtemp(prefix="holdfast-")
-        try:
-            self.desk = Desk(self._open_store(self.app.url))
-            return self._supervise(wake)
-        finally:
-            shutil.rmtree(self._work_folder, ignore_errors=True)
+        self.desk = Desk(self._open_store(self.app.url))
+        return self._supervise(wake)
 
     def stop(self) -> None:
         """Drain; called again, kill."""
@@ -126,6 +120,7 @@ class Supervisor:
         folder = make_folder(path)
         self.desk.listeners.append(Teller(path))
         presence = Presence(folder, self.owner)
+        self._room = presence.room
         listener = Listener(path, self.owner.replace(":", "-")) if self.options.signals else None
         upkeep = self._make_upkeep(self) if self._make_upkeep else None
         try:
@@ -225,7 +220,7 @@ class Supervisor:
         config = {
             "name": name,
             "owner": f"{self.owner}/{name}",
-            "slots": f"{self._work_folder}/{name}.slots",
+            "slots": f"{self._room}/{name}.slots",
             "claim": claim,
             "queues": self.options.queues,
             "coroutines": self.options.coroutines,

@@ -1,15 +1,21 @@
-"""How the runs of a dead child ended: one alone in it crashed, several are suspects, the rest is unharmed."""
+"""How the runs of a dead child, or of a whole dead worker, ended.
+
+One run alone in a child crashed, several are suspects, and what had not begun or had returned is unharmed.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.model.failure import Failure
 from holdfast.model.outcome import Crashed, Outcome, Raised, Stopped, Suspected, Unstarted
 from holdfast.worker.death import describe_exit
-from holdfast.worker.slots import RETURNED, RUNNING, TAKEN
+from holdfast.worker.slots import RETURNED, RUNNING, TAKEN, read_slots
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast.model.lease import Claim
     from holdfast.worker.look import Child
 
@@ -41,3 +47,18 @@ class Verdicts:
         if child.solo or self._entered == 1:
             return Crashed(self._failure, alone=True)
         return Suspected(self._failure)
+
+
+def of_dead_worker(room: str) -> Callable[[Claim], Outcome]:
+    """How the runs of a worker ended that died with all its children: its room tells which had begun."""
+    files = {path.stem: read_slots(str(path)) for path in Path(room).glob("*.slots")}
+    phases = {(run.id, run.token): run.phase for runs in files.values() for run in runs}
+    died = Crashed(Failure("WorkerDied", "the whole worker died", "WORKER_DIED"))
+
+    def of(claim: Claim) -> Outcome:
+        if claim.lease_owner.rpartition("/")[2] not in files:
+            return died  # nothing is known of it
+        phase = phases.get((claim.id, claim.token), TAKEN)
+        return Unstarted() if phase == TAKEN else Stopped() if phase == RETURNED else died
+
+    return of

@@ -76,7 +76,7 @@ class Worker:
         return templates, [pid for pid, parent in parents.items() if parent in templates]
 
     def freeze(self, pids: Iterable[int], seconds: float) -> None:
-        """Stop some of its processes for a while. A clock of their own wakes them: they may hold what others wait for."""
+        """Stop some of its processes for a while. A clock wakes them: they may hold what everybody waits for."""
         self._stopped = [pid for pid in pids if send(pid, signal.SIGSTOP)]
         self._thawing = Timer(seconds, self._go_on)
         self._thawing.start()

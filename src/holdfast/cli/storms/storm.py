@@ -112,12 +112,13 @@ class Storm:
 
     def _strike(self) -> None:
         """One blow at a worker that is up."""
-        parents = marked(self._mark)
-        up = [worker for worker in self._workers if not worker.frozen and worker.family(parents)[1]]
+        up = [worker for worker in self._workers if not worker.frozen and self._is_up(worker)]
         if not up:
             return
         worker = self._chance.choice(up)
-        templates, children = worker.family(parents)
+        templates, children = worker.family(marked(self._mark))
+        if not children:
+            return
         (kind,) = self._chance.choices(_KINDS, _WEIGHTS)
         seconds = application.LEASE * self._chance.uniform(1.2, 2.5)
         child = self._chance.choice(children)
@@ -139,6 +140,9 @@ class Storm:
             case _:
                 worker.freeze([worker.pid, *templates, *children], seconds)
         self._report.strikes[kind] += 1
+
+    def _is_up(self, worker: Worker) -> bool:
+        return bool(worker.family(marked(self._mark))[1])
 
     def _start_worker(self) -> None:
         arguments = [
@@ -166,6 +170,8 @@ class Storm:
         finally:
             connection.close()
         self._tell("jobs", total - left, total)
+        while not all(self._is_up(worker) for worker in self._workers) and monotonic() < give_up:
+            sleep(0.1)  # one that still starts up could not be asked to stop well
 
     def _end_all(self) -> list[int]:
         """Leave nothing running; answers what should have ended by itself and had not."""

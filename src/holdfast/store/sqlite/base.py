@@ -9,7 +9,7 @@ from holdfast.model.news import News
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from holdfast.model.job import Job
@@ -22,7 +22,7 @@ class Verbs:
 
     __slots__ = ("_space", "connection", "news", "now", "queries", "stamp")
 
-    def __init__(self, connection: Connection, queries: Queries, now: int, space: Any = None) -> None:
+    def __init__(self, connection: Connection, queries: Queries, now: int, space: Callable[[], None]) -> None:
         self.connection = connection
         self.queries = queries
         self.now = now
@@ -42,8 +42,7 @@ class Verbs:
 
     def check_space(self) -> None:
         """Refuse new work on a nearly full disk, so that what runs can still be finished."""
-        if self._space is not None:
-            self._space()
+        self._space()
 
     def ids(self, ids: Sequence[str]) -> str:
         """Ids as one parameter; ids hold nothing that JSON would escape."""

@@ -93,10 +93,6 @@ class Connection:
         """Take the write lock; raises Busy while another process has it."""
         self.execute("begin immediate")
 
-    def begin_read(self) -> None:
-        """Hold one snapshot over several reads."""
-        self.execute("begin deferred")
-
     def commit(self) -> None:
         """Make the transaction durable."""
         self.execute("commit")
@@ -154,9 +150,10 @@ class Connection:
         self.execute("release holdfast")
 
     def back_to_save(self) -> None:
-        """Undo what came after the mark, and forget it."""
-        self.execute("rollback to holdfast")
-        self.release()
+        """Undo what came after the mark, and forget it; a full disk may have ended the transaction altogether."""
+        if self.in_transaction():
+            self.execute("rollback to holdfast")
+            self.release()
 
     def file_name(self) -> str:
         """The file it is connected to, links resolved."""
@@ -186,8 +183,6 @@ class Connection:
 
 def translate(error: Exception, path: str) -> StoreError:
     """The driver's error in our words."""
-    if isinstance(error, StoreError):
-        return error
     code, reason = _REASONS.get(_primary_code(error), ("STORE_REFUSED", f"the database refused the statement: {error}"))
     return StoreError(code, f"{path}: {reason}")
 

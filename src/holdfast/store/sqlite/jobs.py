@@ -39,8 +39,7 @@ class JobVerbs(Verbs):
             else:
                 answers = [self._insert_one(row) for row in rows]
         except BaseException:
-            if self.connection.in_transaction():  # a full disk ends it altogether
-                self.connection.back_to_save()
+            self.connection.back_to_save()
             raise
         self.connection.release()
         return answers

@@ -83,7 +83,9 @@ class SqliteStore:
 
     def read(self, call: Callable[[Any], Any]) -> Any:
         connection = self._reading()
-        return self._retrying(connection, lambda: call(SqliteTransaction(connection, self.queries, self._clock())))
+        return self._retrying(
+            connection, lambda: call(SqliteTransaction(connection, self.queries, self._clock(), self._check_space))
+        )
 
     def begin(self) -> SqliteTransaction:
         connection = self._writing()

@@ -2,7 +2,7 @@
 -- completed run keeps its ending.
 update job_queue set
     status = case when cancel_requested_at is null or :status = 'completed' then :status else 'cancelled' end,
-    completed_at = case when cancel_requested_at is null and :status = 'queued' then null else :now end,
+    completed_at = case when cancel_requested_at is null and :status in ('queued', 'awaiting_auth') then null else :now end,
     scheduled_at = coalesce(:scheduled_at, scheduled_at),
     result = :result,
     error = coalesce(:error, case when :status = 'completed' then null else error end),
