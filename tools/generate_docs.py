@@ -6,6 +6,7 @@ python tools/generate_docs.py --check    write nothing; exit 1 if a page on disk
 
 from __future__ import annotations
 
+import enum
 import importlib
 import importlib.util
 import inspect
@@ -141,9 +142,10 @@ def public_names(package: Any) -> str:
         "",
         "What `import holdfast` offers. Everything else is private and may change in any release.",
         "",
-        "| name | promise |",
-        "|---|---|",
-        *(row(f"`{name}`", promise(getattr(package, name))) for name in sorted(package.__all__)),
+        "| name | called as | promise |",
+        "|---|---|---|",
+        *(row(f"`{name}`", called_as(getattr(package, name)), promise(getattr(package, name)))
+          for name in sorted(package.__all__)),
     ]
     return "\n".join(lines) + "\n"
 
@@ -211,6 +213,18 @@ def command_part(path: str, command: Any, context: Any) -> Iterator[str]:
     for line, purpose in command.examples:
         yield from (f"# {purpose}", line)
     yield "```"
+
+
+def called_as(thing: Any) -> str:
+    """How the name is called, by its parameters; an enumeration shows its values."""
+    if isinstance(thing, type) and issubclass(thing, enum.Enum):
+        return ", ".join(f"`{member.value}`" for member in thing)
+    try:
+        signature = inspect.signature(thing)
+    except ValueError:  # an exception without a constructor of its own
+        return "`(message)`"
+    plain = [parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()]
+    return f"`{signature.replace(parameters=plain, return_annotation=signature.empty)}`"
 
 
 def promise(thing: Any) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.model.errors import StoreError
 from holdfast.model.status import Status
 
 
@@ -123,17 +124,33 @@ async def test_a_handler_that_cancels_itself_fails_and_does_not_go_round_for_eve
     assert (runs, job.status, job.failed, job.interrupted) == (2, Status.DEAD_LETTER, 2, 0)
 
 
+async def test_isolated_types_are_left_waiting_and_it_is_said(app: holdfast.App, caplog):
+    @app.job(isolation="process")
+    def heavy() -> None:
+        """Must not run in the application's own process."""
+
+    @app.job
+    async def light() -> None:
+        """May."""
+
+    waits, runs = heavy.enqueue(), light.enqueue()
+    async with app.worker():
+        await runs.aresult(timeout=10)
+    assert waits.status() == Status.QUEUED
+    assert "left waiting, because they need processes of their own: heavy" in caplog.text
+
+
 async def test_progress_that_cannot_be_written_does_not_fail_the_run(app: holdfast.App):
-    class Away:
-        def write(self, *_: object) -> bool:
-            from holdfast.model.errors import StoreError
+    def away(*_: object) -> None:
+        raise StoreError("STORE_BUSY", "held by another")
 
-            raise StoreError("STORE_BUSY", "held by another")
+    @app.job
+    async def walk(job: holdfast.JobContext) -> str:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(job._desk, "write", away)
+            job.progress(1, 1)
+        return "arrived"
 
-    from holdfast.worker.context import JobContext
-
-    context = JobContext.__new__(JobContext)
-    context.__init__(None, Away())  # type: ignore[misc,arg-type]
-    context._claim = type("Claim", (), {"id": "x", "token": 1})()  # type: ignore[assignment]
-    context.progress(1, 1)
-    assert not context.cancelled
+    handle = walk.enqueue()
+    async with app.worker():
+        assert await handle.aresult(timeout=10) == "arrived"

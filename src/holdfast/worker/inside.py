@@ -42,6 +42,10 @@ async def worker_inside(
 ) -> AsyncIterator[Worker]:
     """Work while the block lasts; at its end what runs may finish, within `stop_seconds`."""
     log.info("a worker inside the application: leases are renewed by a thread, which a handler can starve")
+    if left := [one.type for one in app.registry if one.isolation is not None]:
+        log.warning(
+            "left waiting, because they need processes of their own: %s; run `holdfast worker`", ", ".join(left)
+        )
     config: dict[str, Any] = {"queues": queues, "coroutines": coroutines, "threads": threads, "prefetch": prefetch}
     owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
     with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
@@ -68,7 +72,7 @@ async def worker_inside(
 
 
 class _Keeper(threading.Thread):
-    """Renews, recovers, and takes suspects that have no process of their own to go to."""
+    """Renews what runs here, and recovers what expired anywhere."""
 
     def __init__(self, app: Application, owner: str, slots: SlotMap) -> None:
         super().__init__(name="holdfast-keeper", daemon=True)
