@@ -141,10 +141,7 @@ class App:
         **options: Any,
     ) -> Handle:
         """Enqueue by name; with `connection`, inside the caller's own transaction."""
-        job = self.new_job(type, {} if payload is None else payload, options)
-        if connection is not None:
-            return self._handles(self.desk.join(connection, enqueue, [job], self.max_depth))[0]
-        return self._handles(self.desk.write(enqueue, [job], self.max_depth))[0]
+        return self.store([self.new_job(type, {} if payload is None else payload, options)], connection)[0]
 
     async def aenqueue(self, type: str, payload: Mapping[str, Any] | None = None, **options: Any) -> Handle:
         """Enqueue by name from a coroutine."""
@@ -153,7 +150,10 @@ class App:
 
     def enqueue_many(self, calls: Iterable[Call], *, connection: Any = None) -> list[Handle]:
         """Enqueue many in one transaction: `app.enqueue_many([thumbnail.call(path="a.png"), ...])`."""
-        jobs = [call.new_job() for call in calls]
+        return self.store([call.new_job() for call in calls], connection)
+
+    def store(self, jobs: list[NewJob], connection: Any = None) -> list[Handle]:
+        """Store checked requests, all or none."""
         if not jobs:
             return []
         if connection is not None:

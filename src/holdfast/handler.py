@@ -47,13 +47,14 @@ class Handler(Generic[P, R]):
         self._app = app
         self.definition = definition
         self._options = options
+        self._ready = checked({name: value for name, value in options.items() if name != "key_window"})
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.definition.function(*args, **kwargs)  # type: ignore[no-any-return]
 
     def enqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Handle:
         """Store a job for this handler."""
-        return self._app.enqueue_many([self.call(*args, **kwargs)])[0]
+        return self._app.store([self.new_job(kwargs, {}, args)])[0]
 
     delay = enqueue
 
@@ -72,11 +73,14 @@ class Handler(Generic[P, R]):
 
     def new_job(self, payload: Mapping[str, Any], options: Mapping[str, Any], args: tuple[Any, ...] = ()) -> NewJob:
         """A checked request for this handler."""
-        text = self.definition.signature.dump(args, payload, self._app.payload_limit)
+        definition = self.definition
+        text = definition.signature.dump(args, payload, self._app.payload_limit)
+        if not options and "key" not in self._options:
+            return NewJob(definition.type, text, payload_version=definition.version, **self._ready)
         merged = self._options | dict(options)
         if merged.get("key") is None:
             merged.pop("key_window", None)
-        return NewJob(self.definition.type, text, payload_version=self.definition.version, **checked(merged))
+        return NewJob(definition.type, text, payload_version=definition.version, **checked(merged))
 
     def __repr__(self) -> str:
         return f"<Handler {self.definition.type}>"

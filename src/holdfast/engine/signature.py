@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _MOST_FAULTS = 5
+_SIMPLE = (str, int, bool, float)
 
 
 class Signature:
@@ -43,6 +44,8 @@ class Signature:
         except (PydanticUserError, NameError, TypeError, AttributeError) as error:
             raise BadInput("BAD_OPTION", f"{self._name} cannot be a handler: {error}") from error
         self._fields = frozenset(fields)
+        # Text, numbers and truth values are JSON already: they need no serialiser.
+        self._simple = self._more is None and all(hints.get(name) in _SIMPLE for name in fields)
 
     def dump(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], limit: int = SIZE_LIMIT) -> str:
         """The payload's JSON text, from the arguments of a call."""
@@ -59,7 +62,7 @@ class Signature:
         """The handler's arguments, from stored JSON text."""
         try:
             if self._more is None:
-                return self._adapter.validate_json(payload)
+                return self._adapter.validator.validate_json(payload)  # type: ignore[no-any-return]
             known, more = self._split(json.loads(payload))
             return self._adapter.validate_python(known) | self._more.validate_python(more)
         except ValidationError as error:
@@ -81,6 +84,8 @@ class Signature:
 
     def _plain(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Checked, and as JSON has it. Not by `dump_json`, which writes null for numbers that JSON lacks."""
+        if self._simple:
+            return self._adapter.validator.validate_python(dict(values))  # type: ignore[no-any-return]
         if self._more is None:
             return _as_json(self._adapter, values)
         known, more = self._split(values)

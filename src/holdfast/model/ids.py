@@ -11,7 +11,8 @@ from _thread import allocate_lock  # `threading` would cost a cold hook millisec
 
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [a + b for a in _LETTERS for b in _LETTERS]
-_RANDOM_BITS = 80
+_TAIL_BITS = 20
+_TAIL = (1 << _TAIL_BITS) - 1
 _ID_LENGTH = 26
 
 _lock = allocate_lock()
@@ -30,7 +31,18 @@ def new_ids(at: int, count: int) -> list[str]:
         first = _random + 1
         _random += count
         time = _encode(_last_ms, 10)
-    return [time + _encode(number, 16) for number in range(first, first + count)]
+    if count == 1:
+        return [time + _encode(first, 16)]
+    ids: list[str] = []
+    while count:
+        # Only the last four letters change, until they are used up.
+        low = first & _TAIL
+        some = min(count, _TAIL + 1 - low)
+        head = time + _encode(first >> _TAIL_BITS, 12)
+        ids += [head + _PAIRS[number >> 10] + _PAIRS[number & 1023] for number in range(low, low + some)]
+        first += some
+        count -= some
+    return ids
 
 
 def is_id(text: str) -> bool:

@@ -62,6 +62,8 @@ class Teller:
             self._socket.close()
 
     def _listeners(self) -> list[str]:
+        if not os.access(self._folder, os.F_OK):  # cheaper than the error of a stat that fails
+            return []
         try:
             changed = os.stat(self._folder).st_mtime_ns  # noqa: PTH116
             if changed != self._seen:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 
 
 class Queries(dict[str, str]):
@@ -14,6 +19,16 @@ class Queries(dict[str, str]):
         super().__init__()
         self._read = read
         self._compile = compile_placeholders
+        self._by_place: dict[str, tuple[str, tuple[str, ...]]] = {}
+
+    def by_place(self, name: str) -> tuple[str, tuple[str, ...]]:
+        """A query with numbered parameters, and their names in that order: for statements run once per job."""
+        found = self._by_place.get(name)
+        if found is None:
+            names: dict[str, int] = {}
+            text = _PARAMETER.sub(lambda match: f"?{names.setdefault(match[1], len(names) + 1)}", self[name])
+            found = self._by_place[name] = text, tuple(names)
+        return found
 
     def __missing__(self, name: str) -> str:
         text = self._compile(self._read(f"sql/{name}.sql").decode())

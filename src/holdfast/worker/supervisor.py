@@ -50,6 +50,7 @@ KILL_AFTER = 2.0  # after the time to stop: children that have not drained are k
 LEAVE_AFTER = 4.0  # after it: nobody is waited for
 QUICKEST_LOOK = 0.05  # news may come with every commit; looks need not
 SUSPECTS = 16  # jobs at once that are tried again alone; they had places before, so they may have as many again
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 DIED_YOUNG = 1.0  # seconds; such a child is replaced at the next look, not at once
 
 
@@ -97,10 +98,14 @@ class Supervisor:
     def run(self) -> int:
         """Work until stopped; answers the exit code."""
         wake = _catch_signals(self.stop)
-        if not self._open_nursery():
-            return 0 if self.stopping_since is not None else 2
-        self.desk = Desk(self._open_store(self.app.url))
-        return self._supervise(wake)
+        try:
+            if not self._open_nursery():
+                return 0 if self.stopping_since is not None else 2
+            self.desk = Desk(self._open_store(self.app.url))
+            return self._supervise(wake)
+        finally:
+            for number in _STOP_SIGNALS:  # all is done: one more must not spoil the exit code
+                signal.signal(number, signal.SIG_IGN)
 
     def stop(self) -> None:
         """Drain; called again, kill."""
@@ -352,7 +357,7 @@ def _claim_one(tx: Transaction, order: Order, isolated: Sequence[Lane]) -> list[
 def _catch_signals(act: Callable[[], None]) -> int:
     read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in _STOP_SIGNALS:
         signal.signal(number, lambda *_: act())
     return read
 

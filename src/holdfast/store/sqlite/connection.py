@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from holdfast.store.sqlite.location import Location
 
-Parameters = dict[str, "object"]
+Parameters = dict[str, "object"] | tuple["object", ...]
 
 # SQLite's primary result codes, which both drivers carry on their exceptions.
 _BUSY, _LOCKED, _READ_ONLY, _IO, _CORRUPT, _FULL, _CANT_OPEN, _NOT_A_DATABASE = 5, 6, 8, 10, 11, 13, 14, 26
@@ -80,7 +80,7 @@ class Connection:
 
     def change(self, sql: str, parameters: Parameters) -> int:
         """Run one statement and count the rows it changed."""
-        self.execute(sql, parameters)
+        self._last = self.raw.execute(sql, parameters)  # a change gives no rows to fetch
         # Not the total of changes: that counts what a user's triggers change, too.
         return int(self.raw.changes() if self.driver == "apsw" else self._last.rowcount)
 
@@ -91,11 +91,11 @@ class Connection:
 
     def begin(self) -> None:
         """Take the write lock; raises Busy while another process has it."""
-        self.execute("begin immediate")
+        self.raw.execute("begin immediate")
 
     def commit(self) -> None:
         """Make the transaction durable."""
-        self.execute("commit")
+        self.raw.execute("commit")
 
     def roll_back(self) -> None:
         """Undo the open transaction, if SQLite has not done so already."""

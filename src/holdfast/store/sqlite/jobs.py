@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from holdfast.model import stamp
 from holdfast.model.errors import KeyConflict
 from holdfast.model.ids import new_ids
@@ -27,14 +29,16 @@ class JobVerbs(Verbs):
     def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         self.check_space()
         ids = new_ids(self.now, len(jobs))
+        if len(jobs) == 1:
+            self.news.queues.add(jobs[0].queue)
+            return [self._insert_one(self._row(jobs[0], ids[0]))]
         rows = [self._row(job, job_id) for job, job_id in zip(jobs, ids, strict=True)]
-        self.news.queues.update({job.queue for job in jobs})
-        if len(rows) == 1:
-            return [self._insert_one(rows[0])]
+        self.news.queues.update(job.queue for job in jobs)
         self.connection.save()  # all or none, even if the caller's transaction goes on
         try:
             if all(job.key is None for job in jobs):
-                self.connection.executemany(self.queries["insert"], rows)
+                sql, names = self.queries.by_place("insert")
+                self.connection.executemany(sql, map(itemgetter(*names), rows))
                 answers = [(job_id, True) for job_id in ids]
             else:
                 answers = [self._insert_one(row) for row in rows]
@@ -125,7 +129,7 @@ class JobVerbs(Verbs):
         }
 
     def _insert_one(self, row: dict[str, object]) -> tuple[str, bool]:
-        if self.change("insert", **row):
+        if self.connection.change(self.queries["insert"], row):
             return str(row["id"]), True
         holder, kind, payload, status, until = self.run("key_holder", tenant=row["tenant"], key=row["key"])[0]
         if until is not None and until != "active" and until <= self.stamp and status in TERMINAL:

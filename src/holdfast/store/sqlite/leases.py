@@ -50,8 +50,7 @@ class LeaseVerbs(Verbs):
         return [self.change("renew", id=job_id, token=token, until=until) == 1 for job_id, token in holds]
 
     def finish(self, endings: Sequence[Ending], *, expired: bool = False) -> list[bool]:
-        change, sql = self.connection.change, self.queries["finish"]
-        accepted = [change(sql, self._ending(ending, expired=expired)) == 1 for ending in endings]
+        accepted = [self._finish_one(ending, expired=expired) for ending in endings]
         self._record([ending for ending, held in zip(endings, accepted, strict=True) if held])
         return accepted
 
@@ -89,6 +88,13 @@ class LeaseVerbs(Verbs):
             if len(ids) == order.limit:
                 break
         return ids
+
+    def _finish_one(self, ending: Ending, *, expired: bool) -> bool:
+        claim, move = ending
+        if move.status is not Status.COMPLETED or expired:
+            return self.change("finish", **self._ending(ending, expired=expired)) == 1
+        run = {"id": claim.id, "token": claim.token, "result": move.result, "free": move.free, "now": self.stamp}
+        return self.connection.change(self.queries["complete"], run) == 1
 
     def _ending(self, ending: Ending, *, expired: bool) -> dict[str, object]:
         claim, move = ending

@@ -6,7 +6,6 @@ Not safe for several threads by itself: the engine's desk sees to it that one th
 from __future__ import annotations
 
 import os
-import random
 from time import monotonic, sleep, time_ns
 
 from holdfast.model.errors import HoldfastError, StoreError
@@ -179,16 +178,20 @@ class SqliteStore:
 
     def _retrying(self, connection: Connection, call: Callable[[], Any]) -> Any:
         """Try until the lock is had. Random pauses are fairer than SQLite's own waiting, which starves some."""
-        give_up = monotonic() + self._patience
+        give_up = 0.0
         while True:
             try:
                 return call()
             except Exception as error:
                 if not connection.is_ours(error):
                     raise
-                if not connection.is_busy(error) or monotonic() > give_up:
+                now = monotonic()
+                give_up = give_up or now + self._patience
+                if not connection.is_busy(error) or now > give_up:
                     raise translate(error, self.location.path) from error
-            sleep(random.uniform(0.0002, 0.002))
+            from random import uniform  # noqa: PLC0415  # seldom needed, and slow to import
+
+            sleep(uniform(0.0002, 0.002))
 
     def _writing(self) -> Connection:
         if self._writer is None:

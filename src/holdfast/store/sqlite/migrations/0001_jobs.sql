@@ -4,8 +4,9 @@
 create table job_queue (
     id                  text    not null primary key,
     type                text    not null,
-    status              text    not null default 'queued' check (status in (
-                            'queued', 'in_progress', 'awaiting_auth', 'completed', 'failed', 'dead_letter', 'cancelled')),
+    status              text    not null default 'queued' check (
+                            status = 'queued' or status = 'in_progress' or status = 'completed' or status = 'cancelled'
+                            or status = 'failed' or status = 'dead_letter' or status = 'awaiting_auth'),
     priority            integer not null default 5 check (priority between 1 and 10),
     scheduled_at        text    not null,
     lease_owner         text,
@@ -40,7 +41,8 @@ create table job_queue (
     version             integer not null default 1, -- grows at every visible change
 
     check ((status = 'in_progress') = (lease_owner is not null and lease_until is not null)),
-    check ((status in ('completed', 'failed', 'dead_letter', 'cancelled')) = (completed_at is not null))
+    check ((status = 'completed' or status = 'cancelled' or status = 'failed' or status = 'dead_letter')
+        = (completed_at is not null))
 ) strict, without rowid;
 
 -- Claims read one lane (queue, type, payload version, priority) from its head. What cannot be taken now is either
@@ -58,7 +60,8 @@ create unique index job_queue_keys on job_queue (tenant, idempotency_key) where 
 create index job_queue_groups on job_queue (tenant, group_key, id) where group_key is not null;
 
 -- What a person should look at. Rows that live normally never enter it.
-create index job_queue_attention on job_queue (id) where status in ('failed', 'dead_letter', 'awaiting_auth');
+create index job_queue_attention on job_queue (id)
+    where status = 'failed' or status = 'dead_letter' or status = 'awaiting_auth';
 
 -- What the row itself cannot tell: retries, crashes, releases, cancels, acts of a person. A job that simply runs
 -- leaves no line here.

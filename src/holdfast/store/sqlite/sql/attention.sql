@@ -4,7 +4,7 @@ select
     scheduled_at, created_at, updated_at, started_at, completed_at, payload, result, error, progress, context,
     idempotency_key, payload_version, timeout_ms, lease_owner, lease_until, lease_token, held, cancel_requested_at, version
 from job_queue indexed by job_queue_attention
-where status in ('failed', 'dead_letter', 'awaiting_auth') and id < :before
+where (status = 'failed' or status = 'dead_letter' or status = 'awaiting_auth') and id < :before
     and status = :status and type = coalesce(:type, type) and (:tenant is null or tenant = :tenant)
 order by id desc
 limit :limit
