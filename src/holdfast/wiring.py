@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 DEFAULT_URL = "sqlite:///holdfast.db"
 
 
-def open_store(url: str, clock: Callable[[], int] | None = None) -> Store:
-    """The store at an address; nothing is opened until it is first used."""
+def open_store(url: str, clock: Callable[[], int] | None = None, **settings: float) -> Store:
+    """The store at an address; nothing is opened until it is first used. `patience`: seconds to wait for a lock."""
     scheme = url.partition(":")[0]
     if scheme == "sqlite":
         from holdfast.store.sqlite.store import SqliteStore  # noqa: PLC0415  # each back end is loaded only when used
 
-        return SqliteStore(url, clock=clock)
+        return SqliteStore(url, clock=clock, **settings)  # type: ignore[arg-type]
     raise BadInput(
         "BAD_URL",
         f"no store speaks {scheme[:30]!r}: write sqlite:///jobs.db (four slashes: an absolute path)",

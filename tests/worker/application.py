@@ -6,6 +6,7 @@ import asyncio
 import ctypes
 import os
 import sys
+import threading
 import time
 from typing import Any
 
@@ -122,6 +123,22 @@ def stuck(job: holdfast.JobContext) -> None:
     note(job, "began")
     while True:
         time.sleep(0.1)
+
+
+@app.job(**USUAL | {"timeout": 1, "max_attempts": 1})
+def seize(job: holdfast.JobContext) -> None:
+    """Holds the interpreter while another thread of its process holds the write lock."""
+    inside = threading.Event()
+
+    def write() -> None:
+        with app.transaction():
+            inside.set()
+            time.sleep(0.01)  # lets go of the interpreter, and does not get it back
+
+    threading.Thread(target=write, daemon=True).start()
+    inside.wait()
+    note(job, "began")
+    ctypes.PyDLL(None).sleep(3600)
 
 
 @app.job(**USUAL | {"timeout": 1, "max_attempts": 1})

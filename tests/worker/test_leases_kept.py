@@ -68,6 +68,18 @@ def test_a_coroutine_past_its_time_out_is_cancelled_and_its_neighbours_notice_no
     assert workshop.children(worker) == before
 
 
+def test_a_child_that_stands_still_with_the_write_lock_is_ended_in_time(workshop: Workshop):
+    """Nobody can write until it is killed, and the supervisor must not wait for the lock to do so."""
+    workshop.start(HOLDFAST_TEST_LEASE="60")
+    job_id = workshop.enqueue("seize")
+    first = workshop.begun(job_id)
+    (job,) = workshop.ended(job_id)
+    assert job.error is not None
+    assert (job.status, job.error["code"]) == (Status.DEAD_LETTER, "TIMEOUT")
+    assert time.time() - first.at < 8
+    assert workshop.errors().count("the store is away") <= 1
+
+
 def test_an_isolated_job_past_its_time_out_is_killed_in_time(workshop: Workshop):
     workshop.start()
     job_id = workshop.enqueue("alone", {"seconds": 60}, timeout=0.5, max_attempts=1)

@@ -48,6 +48,7 @@ log = logging.getLogger("holdfast.supervisor")
 STOP_SECONDS = 25.0
 KILL_AFTER = 2.0  # after the time to stop: children that have not drained are killed
 LEAVE_AFTER = 4.0  # after it: nobody is waited for
+PATIENCE = 2.0  # for a lock: it may be held by a child that only we can kill
 QUICKEST_LOOK = 0.05  # news may come with every commit; looks need not
 SUSPECTS = 16  # jobs at once that are tried again alone; they had places before, so they may have as many again
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -76,7 +77,7 @@ class Supervisor:
     """Run it with `run()`; ends by SIGTERM or SIGINT, or `stop()`."""
 
     def __init__(
-        self, options: Options, open_store: Callable[[str], Store], upkeep: Callable[[Supervisor], Any] | None = None
+        self, options: Options, open_store: Callable[..., Store], upkeep: Callable[[Supervisor], Any] | None = None
     ) -> None:
         self.options = options
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -101,7 +102,7 @@ class Supervisor:
         try:
             if not self._open_nursery():
                 return 0 if self.stopping_since is not None else 2
-            self.desk = Desk(self._open_store(self.app.url))
+            self.desk = Desk(self._open_store(self.app.url, patience=PATIENCE))
             return self._supervise(wake)
         finally:
             for number in _STOP_SIGNALS:  # all is done: one more must not spoil the exit code
@@ -161,24 +162,27 @@ class Supervisor:
                 heard = True
             if monotonic() >= looked + (QUICKEST_LOOK if heard else interval):
                 looked, heard = monotonic(), False
-                self._guarded(self._look)
+                seen = self._guarded(self._look, proves=False)
                 self._top_up()
-                self._guarded(self._claim_solos)
-            if upkeep is not None and self.stopping_since is None:
+                if seen:
+                    self._guarded(self._claim_solos)
+            if upkeep is not None and self.stopping_since is None and not self._away:
                 self._guarded(upkeep.run_due)
         return 0
 
-    def _guarded(self, act: Callable[[], object]) -> None:
-        """The store may be away for a while: say so once, and go on trying."""
+    def _guarded(self, act: Callable[[], object], *, proves: bool = True) -> bool:
+        """The store may be away for a while: say so once, and go on trying. Only a write proves that it is back."""
         try:
             act()
-            if self._away:
-                log.warning("the store is back")
-            self._away = False
         except StoreError as error:
             if not self._away:
                 log.warning("the store is away: %s", error)
             self._away = True
+            return False
+        if self._away and proves:
+            log.warning("the store is back")
+            self._away = False
+        return True
 
     # -- template and children
 
