@@ -59,9 +59,9 @@ async def endless() -> None:
     await asyncio.sleep(3600)
 
 
-@app.job(max_crashes=2, backoff=holdfast.Backoff(base_ms=100, cap_ms=500, jitter_ms=100))
+@app.job(backoff=holdfast.Backoff(base_ms=100, cap_ms=500, jitter_ms=100))
 def poison() -> None:
-    """Kills its process. Others are not harmed, and after two crashes alone it is put aside."""
+    """Kills its process. Others are not harmed, and after three crashes it is put aside."""
     os.abort()
 
 

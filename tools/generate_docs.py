@@ -144,8 +144,10 @@ def public_names(package: Any) -> str:
         "",
         "| name | called as | promise |",
         "|---|---|---|",
-        *(row(f"`{name}`", called_as(getattr(package, name)), promise(getattr(package, name)))
-          for name in sorted(package.__all__)),
+        *(
+            row(f"`{name}`", called_as(getattr(package, name)), promise(getattr(package, name)))
+            for name in sorted(package.__all__)
+        ),
     ]
     return "\n".join(lines) + "\n"
 

@@ -18,9 +18,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import pytest
+try:
+    from pytest import fixture
+except ModuleNotFoundError:  # the kit works without pytest, only its fixtures do not
+
+    def fixture(function: Any) -> Any:  # type: ignore[no-redef]
+        return function
+
 
 from holdfast.app import App
 from holdfast.engine import leases, repairs
@@ -115,13 +121,13 @@ def drain(app: App, *, clock: Clock | None = None, most: int = 10_000) -> Draine
         clock.move_to(stamp.to_datetime(due))
 
 
-@pytest.fixture
+@fixture
 def holdfast_clock() -> Clock:
     """A clock that stands still until you move it."""
     return Clock()
 
 
-@pytest.fixture
+@fixture
 def holdfast_app(holdfast_clock: Clock) -> Iterator[App]:
     """An application on a throw-away file, on the clock above."""
     with temporary_app(holdfast_clock) as app:

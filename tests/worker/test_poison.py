@@ -26,7 +26,8 @@ def test_a_poison_ends_and_its_neighbours_lose_no_attempt(workshop: Workshop, ki
     workshop.start("--processes", 2)
     before = workshop.enqueue_many("innocent", 10, {"seconds": 0.2})
     before += workshop.enqueue_many("innocent_thread", 5, {"seconds": 0.2})
-    poison = workshop.enqueue("poison", {"kind": kind}, max_attempts=3, priority=1)
+    timeout = 1.5 if kind in ENDLESS else 30
+    poison = workshop.enqueue("poison", {"kind": kind}, max_attempts=3, priority=1, timeout=timeout)
     after = workshop.enqueue_many("innocent", 30, {"seconds": 0.05})
     (dead,) = workshop.ended(poison, seconds=90)
     neighbours = workshop.ended(*before, *after, seconds=60)

@@ -58,7 +58,8 @@ def test_a_worker_without_the_fence_is_seen_to_fail(tmp_path: Path):
     for seed in range(5):  # chance may spare one storm
         folder = tmp_path / str(seed)
         folder.mkdir()
-        code, report, _ = chaos(folder, "--kills", 25, "--jobs", 600, "--seconds", 15, "--seed", seed, source=source)
+        weather = ("--kills", 20, "--jobs", 600, "--seconds", 12, "--stops", 0.8, "--slow", 0.3, "--seed", seed)
+        code, report, _ = chaos(folder, *weather, source=source)
         if code:
             tell("chaos without a fence", report["wrong"])
             assert report["passed"] is False

@@ -40,6 +40,22 @@ if TYPE_CHECKING:
     type=click.FloatRange(1, 10_000_000),
     help="End the storm after this time, however many kills are done.",
 )
+@click.option(
+    "--stops",
+    default=0.12,
+    show_default=True,
+    type=click.FloatRange(0, 0.95),
+    metavar="SHARE",
+    help="Of the strikes: stop processes past their lease, and let them go on, instead of killing.",
+)
+@click.option(
+    "--slow",
+    default=0.01,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Of the waiting jobs: run for longer than their lease.",
+)
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Workers at once.")
 @click.option("--processes", default=2, show_default=True, type=click.IntRange(1, 64), help="Processes of each worker.")
 @click.option("--seed", type=click.IntRange(0), help="Strike in the order of an earlier storm.")

@@ -150,7 +150,7 @@ class Snooze(HandlerSignal):
 
 
 class AwaitAuth(HandlerSignal):
-    """A person must act first: the job is parked and holds no place."""
+    """A person must act first. Parking is not built yet: for now the job ends `failed` with the reason."""
 
     def __init__(self, reason: str, url: str | None = None, key: str | None = None, *, expires: float = 10_800) -> None:
         super().__init__(reason)

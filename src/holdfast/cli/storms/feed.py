@@ -21,8 +21,10 @@ _LOOKS = 0.05
 class Feed:
     """What was asked of the queue, and what it answered."""
 
-    def __init__(self, app: App, chance: Random) -> None:
+    def __init__(self, app: App, chance: Random, *, slow: float) -> None:
+        """`slow` is the share of jobs that run for longer than their lease."""
         self._app = app
+        self._slow = slow
         self._chance = chance
         self.enqueued: list[str] = []
         self.cancelled: set[str] = set()
@@ -54,7 +56,7 @@ class Feed:
 
     def _enqueue_one(self) -> Handle:
         chance = self._chance
-        seconds = round(LEASE * 1.5 if chance.random() < 0.01 else chance.random() * 0.05, 3)  # noqa: PLR2004
+        seconds = round(LEASE * 1.5 if chance.random() < self._slow else chance.random() * 0.05, 3)
         kind, payload = chance.choices(
             (
                 ("brief", {}),

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 CALM_SECONDS = 180.0
 STOP_SECONDS = 5.0
-_KINDS = ("child", "template", "supervisor", "stop a child", "stop a supervisor", "stop a whole worker")
-_WEIGHTS = (76, 7, 5, 4, 4, 4)
+_KILLS = {"child": 86, "template": 8, "supervisor": 6}
+_STOPS = {"stop a child": 1, "stop a supervisor": 1, "stop a whole worker": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,8 @@ class Weather:
     kills: int = 200
     jobs: int = 2_000
     seconds: float = 3_600.0
+    stops: float = 0.12  # share of the strikes
+    slow: float = 0.01  # share of the jobs
     workers: int = 2
     processes: int = 2
     seed: int = 0
@@ -70,14 +72,14 @@ class Storm:
         self._log = folder / "log.txt"
         self._mark = secrets.token_hex(8)
         self._workers: list[Worker] = []
-        self._report = Report(weather=asdict(weather), strikes=dict.fromkeys(_KINDS, 0))
+        self._report = Report(weather=asdict(weather), strikes=dict.fromkeys([*_KILLS, *_STOPS], 0))
         self._kills = 0
 
     def run(self) -> Report:
         """Rage, calm down, judge. Nothing of it is left running, whatever happens."""
         app = application.app
         app.use(f"sqlite:///{self._database}")
-        feed = Feed(app, self._chance)
+        feed = Feed(app, self._chance, slow=self._weather.slow)
         begun = monotonic()
         codes: list[int | None] = []
         try:
@@ -119,7 +121,8 @@ class Storm:
         templates, children = worker.family(marked(self._mark))
         if not children:
             return
-        (kind,) = self._chance.choices(_KINDS, _WEIGHTS)
+        kinds = _STOPS if self._chance.random() < self._weather.stops else _KILLS
+        (kind,) = self._chance.choices(list(kinds), list(kinds.values()))
         seconds = application.LEASE * self._chance.uniform(1.2, 2.5)
         child = self._chance.choice(children)
         match kind:
