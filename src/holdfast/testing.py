@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 try:
-    from pytest import fixture
+    from pytest import fixture  # noqa: PT013  # the one name that is needed
 except ModuleNotFoundError:  # the kit works without pytest, only its fixtures do not
 
     def fixture(function: Any) -> Any:  # type: ignore[no-redef]
