@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from time import monotonic
 
-from holdfast.model.errors import HoldfastError, JobCancelled, JobFailed, ResultTimeout
+from holdfast.model.errors import BadInput, HoldfastError, JobCancelled, JobFailed, ResultTimeout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,11 @@ class Handle:
 
 
 def _deadline(timeout: float | None) -> float:
-    return float("inf") if timeout is None else monotonic() + timeout
+    if timeout is None:
+        return float("inf")
+    if not timeout >= 0:  # not-a-number, too
+        raise BadInput("BAD_OPTION", f"timeout is a number of seconds from 0 up, not {timeout!r}")
+    return monotonic() + timeout
 
 
 def _too_late(job_id: str, timeout: float | None) -> ResultTimeout:

@@ -58,8 +58,8 @@ def test_a_worker_without_the_fence_is_seen_to_fail(tmp_path: Path):
     for seed in range(5):  # chance may spare one storm
         folder = tmp_path / str(seed)
         folder.mkdir()
-        weather = ("--kills", 20, "--jobs", 600, "--seconds", 12, "--stops", 0.8, "--slow", 0.3, "--seed", seed)
-        code, report, _ = chaos(folder, *weather, source=source)
+        weather = ("--kills", 60, "--jobs", 800, "--seconds", 15, "--stops", 0.8, "--slow", 0.3, "--workers", 3)
+        code, report, _ = chaos(folder, *weather, "--seed", seed, source=source)
         if code:
             tell("chaos without a fence", report["wrong"])
             assert report["passed"] is False

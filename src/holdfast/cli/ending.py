@@ -26,7 +26,8 @@ def run(group: click.Group, arguments: list[str]) -> int:
     code = 0
     try:
         code = _called(group, arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by the caller
+            sys.stdout.flush()
     except BrokenPipeError:
         # The reader has had enough. What is still in the buffer must not fail a second time when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

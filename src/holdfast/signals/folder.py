@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from time import time_ns
 
+from holdfast.model.errors import StoreError
 from holdfast.model.news import News
 
 TYPE_CHECKING = False
@@ -35,6 +36,10 @@ def make_folder(path: str) -> str:
         os.mkdir(folder, 0o700)  # noqa: PTH102
     except FileExistsError:
         return folder
+    except OSError as error:
+        raise StoreError(
+            "STORE_CANNOT_OPEN", f"{folder}: {error.strerror}; check that the folder exists and is writable"
+        ) from None
     return folder
 
 

@@ -1,6 +1,7 @@
 """How the runs of a dead child, or of a whole dead worker, ended.
 
-One run alone in a child crashed, several are suspects, and what had not begun or had returned is unharmed.
+One run alone in a child crashed, several are suspects, and what had not begun is unharmed. A handler that has returned
+is a suspect too until its ending is durable: it may have left something behind that killed the process.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.model.failure import Failure
 from holdfast.model.outcome import Crashed, Outcome, Raised, Stopped, Suspected, Unstarted
 from holdfast.worker.death import describe_exit
-from holdfast.worker.slots import RETURNED, RUNNING, TAKEN, read_slots
+from holdfast.worker.slots import TAKEN, read_slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ class Verdicts:
     def __init__(self, child: Child, status: int, peak_kib: int) -> None:
         self._child = child
         self._phases = {(run.id, run.token): run.phase for run in child.slots.started()}
-        self._entered = sum(phase == RUNNING for phase in self._phases.values())
+        self._entered = sum(phase != TAKEN for phase in self._phases.values())
         self._failure = Failure(
             "WorkerDied",
             f"the process died by {describe_exit(status)}, peak memory {peak_kib // 1024} MiB, worker {child.owner}",
@@ -42,8 +43,8 @@ class Verdicts:
             return Unstarted()
         if key in child.overdue:
             return Raised(Failure("TimeoutError", "ran past its time-out and its process was killed", "TIMEOUT"))
-        if phase == RETURNED or child.killed_for is not None or child.leaving_since is not None:
-            return Stopped()  # it did no harm
+        if child.killed_for is not None or child.leaving_since is not None:
+            return Stopped()  # it was our doing
         if child.solo or self._entered == 1:
             return Crashed(self._failure, alone=True)
         return Suspected(self._failure)
@@ -59,6 +60,6 @@ def of_dead_worker(room: str) -> Callable[[Claim], Outcome]:
         if claim.lease_owner.rpartition("/")[2] not in files:
             return died  # nothing is known of it
         phase = phases.get((claim.id, claim.token), TAKEN)
-        return Unstarted() if phase == TAKEN else Stopped() if phase == RETURNED else died
+        return Unstarted() if phase == TAKEN else died
 
     return of

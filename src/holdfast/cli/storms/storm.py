@@ -121,7 +121,8 @@ class Storm:
         templates, children = worker.family(marked(self._mark))
         if not children:
             return
-        kinds = _STOPS if self._chance.random() < self._weather.stops else _KILLS
+        # Somebody must be awake to take over from those who are stopped.
+        kinds = _STOPS if self._chance.random() < self._weather.stops and len(up) > 1 else _KILLS
         (kind,) = self._chance.choices(list(kinds), list(kinds.values()))
         seconds = application.LEASE * self._chance.uniform(1.2, 2.5)
         child = self._chance.choice(children)
