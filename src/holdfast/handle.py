@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from math import isnan
 from time import monotonic
 
 from holdfast.model.errors import BadInput, HoldfastError, JobCancelled, JobFailed, ResultTimeout
@@ -73,8 +74,8 @@ class Handle:
 def _deadline(timeout: float | None) -> float:
     if timeout is None:
         return float("inf")
-    if not timeout >= 0:  # not-a-number, too
-        raise BadInput("BAD_OPTION", f"timeout is a number of seconds from 0 up, not {timeout!r}")
+    if isnan(timeout):
+        raise BadInput("BAD_OPTION", "timeout is a number of seconds, or None to wait for ever")
     return monotonic() + timeout
 
 

@@ -6,7 +6,9 @@ import pytest
 
 from holdfast.engine import jobs, leases
 from holdfast.model.backoff import Backoff
+from holdfast.model.failure import Failure
 from holdfast.model.lease import Lane
+from holdfast.model.outcome import Suspected
 from holdfast.model.policy import Policy
 from holdfast.store.port import Order
 from tests.engine.given import (
@@ -137,3 +139,12 @@ def test_claims_come_best_first_and_count_an_attempt(desk):
     assert [run.id for run in runs] == [early, late]
     assert [run.attempts for run in runs] == [1, 1]
     assert count(desk) == 2
+
+
+def test_a_suspect_is_taken_by_who_asks_for_those_that_run_alone(desk):
+    run = running(desk)
+    desk.write(leases.finish, [(run, Suspected(Failure("WorkerDied", "it died", "WORKER_DIED")))])
+    assert claim(desk) == []
+    (alone,) = desk.write(leases.claim_alone, order())
+    assert (alone.id, alone.attempts) == (run.id, 1)
+    assert [hold.id for hold in desk.read(leases.held, "first")] == [run.id]

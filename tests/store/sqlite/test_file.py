@@ -240,3 +240,10 @@ def test_a_setting_that_the_library_does_not_take_is_told(file):
     with pytest.raises(StoreError, match="journal_mode=memory instead of wal"):
         connection.prepare("full", 1024)
     connection.close()
+
+
+def test_going_back_after_the_disk_ended_the_transaction_changes_nothing(sqlite_store):
+    sqlite_store.migrate()
+    connection = sqlite_store._writer
+    connection.back_to_save()  # no transaction is open: there is nothing to go back to
+    assert not connection.in_transaction()

@@ -121,8 +121,9 @@ class Storm:
         templates, children = worker.family(marked(self._mark))
         if not children:
             return
-        # Somebody must be awake to take over from those who are stopped.
-        kinds = _STOPS if self._chance.random() < self._weather.stops and len(up) > 1 else _KILLS
+        kinds = _STOPS if self._chance.random() < self._weather.stops else _KILLS
+        if kinds is _STOPS and len(up) == 1:
+            return  # somebody must be awake to take over from those who are stopped
         (kind,) = self._chance.choices(list(kinds), list(kinds.values()))
         seconds = application.LEASE * self._chance.uniform(1.2, 2.5)
         child = self._chance.choice(children)
