@@ -88,7 +88,7 @@ def test_a_killed_template_is_started_anew_and_the_jobs_run_again(workshop: Work
 def test_a_template_killed_again_and_again_takes_nobody_along(workshop: Workshop):
     worker = workshop.start("--processes", 8, ready=False)
     struck: set[int] = set()
-    for _ in range(5):
+    for _ in range(3):
         template = wait_for(lambda: {*worker.family(marked(workshop.mark))[0]} - struck, "a new template").pop()
         struck.add(template)
         os.kill(template, signal.SIGKILL)

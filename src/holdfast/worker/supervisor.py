@@ -17,7 +17,6 @@ import secrets
 import select
 import signal
 import socket
-import sys
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("holdfast.supervisor")
 
-_MOST_TEMPLATES = 5  # one may be killed while it starts; five in a row die of the application
 
 STOP_SECONDS = 25.0
 KILL_AFTER = 2.0  # after the time to stop: children that have not drained are killed
@@ -192,9 +190,7 @@ class Supervisor:
     def _open_nursery(self) -> bool:
         """Have a template; False if the application cannot be loaded, or nobody wants it any more."""
         options = self.options
-        for _ in range(_MOST_TEMPLATES):
-            if self.stopping_since is not None:
-                return False
+        while self.stopping_since is None:
             self._nursery = Nursery(
                 spec=options.spec, folder=options.folder, url=options.url, log_level=options.log_level
             )
@@ -204,9 +200,7 @@ class Supervisor:
                 return True
             if self._nursery.refused:
                 return False
-        sys.stderr.write(
-            f"the process that imports {options.spec} died {_MOST_TEMPLATES} times while it did: import it by hand\n"
-        )
+            log.warning("the process that imports %s died while it did: it is started anew", options.spec)
         return False
 
     def _hear_nursery(self) -> bool:

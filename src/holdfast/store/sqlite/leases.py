@@ -50,7 +50,9 @@ class LeaseVerbs(Verbs):
         return [self.change("renew", id=job_id, token=token, until=until) == 1 for job_id, token in holds]
 
     def finish(self, endings: Sequence[Ending], *, expired: bool = False) -> list[bool]:
-        accepted = [self._finish_one(ending, expired=expired) for ending in endings]
+        sql, names = self.queries.by_place("finish")
+        change, in_order = self.connection.change, itemgetter(*names)
+        accepted = [change(sql, in_order(self._ending(ending, expired=expired))) == 1 for ending in endings]
         self._record([ending for ending, held in zip(endings, accepted, strict=True) if held])
         return accepted
 
@@ -88,13 +90,6 @@ class LeaseVerbs(Verbs):
             if len(ids) == order.limit:
                 break
         return ids
-
-    def _finish_one(self, ending: Ending, *, expired: bool) -> bool:
-        claim, move = ending
-        if move.status is not Status.COMPLETED or expired:
-            return self.change("finish", **self._ending(ending, expired=expired)) == 1
-        run = {"id": claim.id, "token": claim.token, "result": move.result, "free": move.free, "now": self.stamp}
-        return self.connection.change(self.queries["complete"], run) == 1
 
     def _ending(self, ending: Ending, *, expired: bool) -> dict[str, object]:
         claim, move = ending
