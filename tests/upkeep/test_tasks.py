@@ -7,9 +7,12 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from holdfast.engine import jobs
 from holdfast.engine.desk import Desk
 from holdfast.engine.figures import statistics
+from holdfast.model.errors import StoreError
 from holdfast.testing import Clock
 from holdfast.upkeep.loop import LEAD_MS, Upkeep
 from holdfast.upkeep.retention import BATCHES, Heartbeat, Retention
@@ -33,6 +36,29 @@ def test_each_task_runs_at_its_own_interval(desk: Desk):
     upkeep.run_due()
     assert (often.runs, rarely.runs) == (2, 1)
     assert upkeep.next_at <= time.monotonic()
+
+
+def test_a_task_that_fails_does_not_take_the_others_along(desk: Desk, caplog):
+    class Broken(Task):
+        def run_once(self) -> dict[str, int]:
+            super().run_once()
+            raise ValueError("out of order")
+
+    broken, sound = Broken("broken", 0), Task("sound", 0)
+    upkeep = Upkeep(desk, "a", [broken, sound])
+    assert upkeep.run_due() == {"sound": {"done": 1}}
+    upkeep.run_due()
+    assert (broken.runs, sound.runs) == (2, 2)
+    assert "broken failed" in caplog.text
+
+
+def test_an_error_of_the_store_is_left_to_the_caller(desk: Desk):
+    class Away(Task):
+        def run_once(self) -> dict[str, int]:
+            raise StoreError("STORE_BUSY", "held by another")
+
+    with pytest.raises(StoreError):
+        Upkeep(desk, "a", [Away("away", 0)]).run_due()
 
 
 def test_without_tasks_there_is_nothing_to_do(desk: Desk):

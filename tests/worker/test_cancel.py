@@ -69,9 +69,9 @@ def test_a_graceful_cancel_of_a_run_that_fails_ends_cancelled(workshop: Workshop
 
 def test_a_late_result_never_overwrites_a_cancel(workshop: Workshop):
     workshop.start()
-    job_id = workshop.enqueue("hold_interpreter", {"seconds": 2})
+    job_id = workshop.enqueue("hold_interpreter", {"seconds": 4})
     workshop.begun(job_id)
-    workshop.app.cancel(job_id)
+    assert workshop.app.cancel(job_id)["status"] == "cancelled"
     wait_for(lambda: workshop.lines("returned", id=job_id), "the handler to return")
     workshop.ended(workshop.enqueue("quick"))  # whatever was handed in with it has been judged
     job = workshop.job(job_id)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.worker.slots import ASK, GO_ON, READY, RETURNED, RUNNING, STOP, TAKEN, WORN, SlotMap
+from holdfast.worker.slots import ASK, GO_ON, READY, RETURNED, RUNNING, STOP, TAKEN, WORN, SlotMap, read_slots
 from tests.worker.workshop import size
 
 
@@ -71,6 +71,21 @@ def test_the_file_goes_when_the_map_is_removed(tmp_path: Path):
     supervisor.remove()
     child.remove()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_file_of_a_dead_process_tells_what_had_begun(tmp_path: Path):
+    path = str(tmp_path / "slots")
+    child = SlotMap(path, 3)
+    child.enter(child.take("1" * 26, 7, 0, 0), RUNNING)
+    child.close()
+    assert [(run.id, run.token, run.phase) for run in read_slots(path)] == [("1" * 26, 7, RUNNING)]
+
+
+@pytest.mark.parametrize("length", [0, 1, 64, 100, 127])
+def test_a_file_that_never_got_its_size_tells_nothing(tmp_path: Path, length: int):
+    path = tmp_path / "slots"
+    path.write_bytes(b"\0" * length)
+    assert read_slots(str(path)) == []
 
 
 @pytest.mark.parametrize("sequence", [0xFFFFFFFC, 0xFFFFFFFE, 0x3FFFFFFE])

@@ -10,6 +10,8 @@ import logging
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
+from holdfast.model.errors import StoreError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -55,11 +57,20 @@ class Upkeep:
             self._due[name] = (monotonic() + task.interval, task)
             if task.leader_only and not self.leads():
                 continue
-            counts = task.run_once()
+            counts = self._run(task)
             if any(counts.values()):
                 done[name] = counts
                 log.info("%s: %s", name, counts)
         return done
+
+    def _run(self, task: Task) -> dict[str, int]:
+        try:
+            return task.run_once()
+        except StoreError:  # away: whoever runs us knows what to do
+            raise
+        except Exception:
+            log.exception("%s failed; it is tried again at its next turn", task.name)
+            return {}
 
     def leads(self) -> bool:
         """Whether this process leads; asked of the store at most every few seconds."""

@@ -144,8 +144,11 @@ class SlotMap:
 
 
 def read_slots(path: str) -> list[Started]:
-    """The runs that a dead process shows in its file."""
-    slots = SlotMap(path, (os.stat(path).st_size - _HEADER) // _SLOT.size)  # noqa: PTH116
+    """The runs that a dead process shows in its file; none if it died before the file had its size."""
+    size = (os.stat(path).st_size - _HEADER) // _SLOT.size  # noqa: PTH116
+    if size < 1:
+        return []
+    slots = SlotMap(path, size)
     try:
         return slots.started()
     finally:

@@ -74,6 +74,7 @@ class Storm:
         self._workers: list[Worker] = []
         self._report = Report(weather=asdict(weather), strikes=dict.fromkeys([*_KILLS, *_STOPS], 0))
         self._kills = 0
+        self._died = 0
 
     def run(self) -> Report:
         """Rage, calm down, judge. Nothing of it is left running, whatever happens."""
@@ -114,6 +115,7 @@ class Storm:
 
     def _strike(self) -> None:
         """One blow at a worker that is up."""
+        self._replace_dead()
         up = [worker for worker in self._workers if not worker.frozen and self._is_up(worker)]
         if not up:
             return
@@ -146,6 +148,13 @@ class Storm:
                 worker.freeze([worker.pid, *templates, *children], seconds)
         self._report.strikes[kind] += 1
 
+    def _replace_dead(self) -> None:
+        """A worker that ended without having been struck is a fault, and must not end the storm."""
+        for worker in [one for one in self._workers if one.process.poll() is not None]:
+            self._died += 1
+            self._workers.remove(worker)
+            self._start_worker()
+
     def _is_up(self, worker: Worker) -> bool:
         return bool(worker.family(marked(self._mark))[1])
 
@@ -171,6 +180,7 @@ class Storm:
         try:
             while (left := _number(connection, text)) and monotonic() < give_up:
                 self._tell("jobs", total - left, total)
+                self._replace_dead()
                 sleep(0.1)
         finally:
             connection.close()
@@ -195,6 +205,7 @@ class Storm:
         self._report.happened = {"kills": self._kills, **judge.counted(seen)}
         self._report.wrong = judge.wrong(seen, feed) | {
             "processes left behind": len(left),
+            "workers that died by themselves": self._died,
             "workers that did not stop well": sum(code != 0 for code in codes),
         }
         self._tell("verdict", 1, 1)
