@@ -65,6 +65,7 @@ class App:
         self.imports = tuple(imports)
         self.payload_limit = payload_limit
         self.max_depth = dict(max_depth or {})
+        self.in_use = False  # by a worker of this process
         self._registry: Registry | None = None
         self.use(store_url(url))
 
@@ -252,7 +253,12 @@ class App:
         return self._watch
 
     def close(self) -> None:
-        """Finish what is under way and let go of the database."""
+        """Finish what is under way and let go of the database.
+
+        While a worker of this process uses it, it stays open: a handler cannot close it under the others.
+        """
+        if self.in_use:
+            return
         self.desk.close()
         if self._watch is not None:
             self._watch.wake()  # who waits is told that there is nothing to wait for

@@ -97,8 +97,19 @@ def in_line(desk, clock):
     return enqueue(desk)
 
 
-def run_under_way(desk, clock):
+def claimed(desk, clock):
     return running(desk).id
+
+
+def run_under_way(desk, clock):
+    run = running(desk)
+    clock.forward(10_000)
+    return run.id
+
+
+def known_elsewhere(desk, clock):
+    beat(desk, ("images", "mail", 1), ("default", "other", 1))
+    return enqueue(desk)
 
 
 def lease_expired(desk, clock):
@@ -116,7 +127,11 @@ def stopping(desk, clock):
 TABLE = [
     (no_worker, "NO_WORKER", "no worker has been heard of lately: start one with `holdfast worker`"),
     (worker_gone, "NO_WORKER", "no worker has been heard of lately: start one with `holdfast worker`"),
-    (no_worker_for_queue, "NO_WORKER_FOR_QUEUE", "no worker draws from queue 'gpu'"),
+    (
+        no_worker_for_queue,
+        "NO_WORKER_FOR_QUEUE",
+        "no worker draws from queue 'gpu'; its type is known on queue 'default'",
+    ),
     (unknown_type, "UNKNOWN_TYPE", "no worker of its queue knows the type 'mial': is it spelt right?"),
     (unknown_version, "UNKNOWN_VERSION", "workers know version 1 of its payload, not 2"),
     (not_due, "NOT_DUE", "due in 10 min"),
@@ -124,7 +139,13 @@ TABLE = [
     (paused, "PAUSED", "queue 'default' was paused by ann at 2025-01-16T12:00:00.000Z"),
     (held, "ALONE", "it runs next in a process of its own"),
     (in_line, "IN_LINE", "due; 1 jobs of its type and priority go before it"),
-    (run_under_way, "RUNNING", "attempt 1 of 3 runs at first, lease for 60 s"),
+    (claimed, "CLAIMED", "claimed 0 ms ago by first; a claim that is not started is handed back after 2.5 s"),
+    (run_under_way, "RUNNING", "attempt 1 of 3 runs at first, lease for 50 s"),
+    (
+        known_elsewhere,
+        "UNKNOWN_TYPE",
+        "no worker of its queue knows the type 'mail'; its type is known on queue 'images'",
+    ),
     (lease_expired, "LEASE_EXPIRED", "first stopped renewing 2 min ago; the watchdog ends this run"),
     (stopping, "STOPPING", "a cancel was asked for; first may still complete it"),
     (lambda desk, _: parked(desk), "AWAITING_AUTH", "a person must act first; then resume the job"),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from holdfast.store.port import Transaction
 
 ALIVE_MS = 90_000  # a worker not heard of for so long is taken for gone
+BEGUN_MS = 2_500  # a claim older than this has begun, or was handed back
 CAP = 100_000
 
 
@@ -67,11 +68,14 @@ def _workers(tx: Transaction, job: Job) -> list[Reason]:
     lanes = [lane for worker in workers for lane in worker["lanes"]]
     if not workers:
         return [Reason("NO_WORKER", "no worker has been heard of lately: start one with `holdfast worker`")]
+    elsewhere = sorted({queue for queue, kind, _ in lanes if kind == job.type and queue != job.queue})
+    hint = f"; its type is known on {_named(elsewhere)}: enqueue it there" if elsewhere else ""
     if not any(queue == job.queue for queue, _, _ in lanes):
-        return [Reason("NO_WORKER_FOR_QUEUE", f"no worker draws from queue {job.queue!r}")]
+        return [Reason("NO_WORKER_FOR_QUEUE", f"no worker draws from queue {job.queue!r}{hint}")]
     known = sorted({version for queue, kind, version in lanes if (queue, kind) == (job.queue, job.type)})
     if not known:
-        return [Reason("UNKNOWN_TYPE", f"no worker of its queue knows the type {job.type!r}: is it spelt right?")]
+        advice = hint or ": is it spelt right?"
+        return [Reason("UNKNOWN_TYPE", f"no worker of its queue knows the type {job.type!r}{advice}")]
     if job.payload_version not in known:
         return [
             Reason(
@@ -92,6 +96,14 @@ def _running(tx: Transaction, job: Job) -> Reason:
         )
     if job.cancel_requested_at is not None:
         return Reason("STOPPING", f"a cancel was asked for; {job.lease_owner} may still complete it")
+    assert job.started_at is not None, "a claim writes it"
+    since = tx.now - stamp.from_datetime(job.started_at)
+    if since < BEGUN_MS:
+        return Reason(
+            "CLAIMED",
+            f"claimed {_span(since)} ago by {job.lease_owner}; a claim that is not started is handed back after "
+            f"{BEGUN_MS / 1000:g} s",
+        )
     return Reason(
         "RUNNING",
         f"attempt {job.attempts} of {job.max_attempts} runs at {job.lease_owner}, lease for {_span(left)}",
@@ -102,6 +114,10 @@ def _ended(job: Job) -> Reason:
     error = "" if job.error is None else f": {job.error['class']} ({job.error['code']})"
     advice = "; retry it by hand when the cause is gone" if job.status in (Status.FAILED, Status.DEAD_LETTER) else ""
     return Reason("ENDED", f"{job.status.value}{error}{advice}")
+
+
+def _named(queues: list[str]) -> str:
+    return f"queue{'s' * (len(queues) > 1)} {', '.join(map(repr, queues))}"
 
 
 def _span(ms: int) -> str:

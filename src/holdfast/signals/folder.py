@@ -7,6 +7,7 @@ at its time stamp. A listener that died leaves its socket behind; whoever first 
 from __future__ import annotations
 
 import os
+from errno import ENOSPC
 from time import time_ns
 
 from holdfast.model.errors import StoreError
@@ -37,10 +38,15 @@ def make_folder(path: str) -> str:
     except FileExistsError:
         return folder
     except OSError as error:
-        raise StoreError(
-            "STORE_CANNOT_OPEN", f"{folder}: {error.strerror}; check that the folder exists and is writable"
-        ) from None
+        raise unusable(folder, error) from None
     return folder
+
+
+def unusable(path: str, error: OSError) -> StoreError:
+    """What to say when something beside the database cannot be made."""
+    if error.errno == ENOSPC:
+        return StoreError("STORE_FULL", f"{path}: no space is left; free some, then try again")
+    return StoreError("STORE_CANNOT_OPEN", f"{path}: {error.strerror}; check that the folder exists and is writable")
 
 
 class Teller:
@@ -100,11 +106,15 @@ class Listener:
     def __init__(self, path: str, name: str) -> None:
         from _socket import AF_UNIX, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, socket  # noqa: PLC0415
 
-        self.name = f"{name[-_LONGEST_NAME:]}.socket"  # the end of an owner's name is what makes it unique
+        self.name = _file_name(name)
         self._path = f"{make_folder(path)}/{self.name}"
         self._socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC)
-        with _Short(self._path) as short:
-            self._socket.bind(short)
+        try:
+            with _Short(self._path) as short:
+                self._socket.bind(short)
+        except OSError as error:
+            self._socket.close()
+            raise unusable(self._path, error) from None
 
     def fileno(self) -> int:
         """Readable when there is news."""
@@ -127,6 +137,16 @@ class Listener:
         """Listen no more."""
         self._socket.close()
         _remove(self._path)
+
+
+def forget_listener(folder: str, name: str) -> None:
+    """Remove what a listener that was killed left behind."""
+    _remove(f"{folder}/{_file_name(name)}")
+
+
+def _file_name(name: str) -> str:
+    plain = name.replace("/", "_").replace(":", "-")
+    return f"{plain[-_LONGEST_NAME:]}.socket"  # the end of an owner's name is what makes it unique
 
 
 class _Short:

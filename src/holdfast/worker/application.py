@@ -24,6 +24,7 @@ class Application(Protocol):
     url: str
     desk: Desk
     imports: tuple[str, ...]
+    in_use: bool
 
     @property
     def registry(self) -> Registry:
@@ -31,9 +32,6 @@ class Application(Protocol):
 
     def use(self, url: str) -> None:
         """Work with another store than the one the code names."""
-
-    def close(self) -> None:
-        """Let go of the database."""
 
 
 def load_app(spec: str, folder: str | None = None, url: str | None = None) -> Application:

@@ -88,7 +88,7 @@ def listen(desk: Any, owner: str, loop: asyncio.AbstractEventLoop, worker: Worke
     path = getattr(getattr(desk.store, "location", None), "path", None)
     if path is None:
         return None
-    listener = Listener(path, owner.replace("/", "_").replace(":", "-"))
+    listener = Listener(path, owner)
 
     def heard() -> None:
         if listener.receive().queues:
@@ -106,12 +106,13 @@ def _heed_stop() -> None:
 def child_main(app: Application, config: dict[str, Any]) -> None:
     """What a forked process does; never returns."""
     code = 1
+    app.in_use = True
     try:
         if config.get("claim") is not None:
             run_solo(app, config)
         else:
             run_child(app, config)
-        app.close()
+        app.desk.close()
         code = 0
     except BaseException:
         log.exception("a worker process failed")

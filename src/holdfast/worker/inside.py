@@ -58,12 +58,14 @@ async def worker_inside(
         listener = listen(app.desk, owner, asyncio.get_running_loop(), worker)
         keeper = _Keeper(app, owner, slots)
         keeper.start()
+        app.in_use = True
         task = asyncio.create_task(worker.work())
         try:
             yield worker
         finally:
             worker.drain(stop_seconds)
             await task
+            app.in_use = False
             app.desk.listeners.remove(wake)
             await asyncio.to_thread(keeper.end)
             if listener is not None:

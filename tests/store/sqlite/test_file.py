@@ -247,3 +247,22 @@ def test_going_back_after_the_disk_ended_the_transaction_changes_nothing(sqlite_
     connection = sqlite_store._writer
     connection.back_to_save()  # no transaction is open: there is nothing to go back to
     assert not connection.in_transaction()
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_is_removed_or_replaced_is_opened_anew(file, open_file, caplog, replaced):
+    store = open_file(file)
+    lost = enqueue(store)
+    assert get(store, lost)
+    for path in list(file.parent.glob("jobs.db*")):
+        path.unlink()
+    if replaced:
+        other = open_file(file)
+        kept = enqueue(other)
+        assert get(store, kept)  # the reader notices by itself
+        assert sorted([enqueue(store), kept]) == sorted(listed(other))
+    else:
+        job_id = enqueue(store)
+        assert listed(store) == [job_id]
+        assert listed(open_file(file)) == [job_id]
+    assert "was removed or replaced" in caplog.text

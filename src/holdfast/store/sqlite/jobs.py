@@ -27,7 +27,7 @@ class JobVerbs(Verbs):
     __slots__ = ()
 
     def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
-        self.check_space()
+        self.check_space(sum(len(job.payload) for job in jobs))
         ids = new_ids(self.now, len(jobs))
         if len(jobs) == 1:
             self.news.queues.add(jobs[0].queue)

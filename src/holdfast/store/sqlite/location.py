@@ -46,6 +46,14 @@ class Location:
         self.allow_unsafe_sqlite = given["allow_unsafe_sqlite"] == "1"
         self.allow_network_fs = given["allow_network_fs"] == "1"
 
+    def identity(self) -> tuple[int, int]:
+        """Which file lies there now, by device and inode; zeros if none does."""
+        try:
+            found = os.stat(self.path)  # noqa: PTH116
+        except FileNotFoundError:
+            return 0, 0
+        return found.st_dev, found.st_ino
+
     def check(self, library_version: str) -> None:
         """Refuse a library or a file system that can corrupt the file."""
         if not self.allow_unsafe_sqlite and not is_safe(library_version):
