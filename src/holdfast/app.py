@@ -10,7 +10,7 @@ from holdfast.handle import Handle
 from holdfast.model.errors import BadInput
 from holdfast.model.payload import SIZE_LIMIT, encode
 from holdfast.model.request import NewJob, check_options
-from holdfast.wiring import open_store, signals_of, store_url
+from holdfast.wiring import open_signal, open_store, store_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ class App:
         """Work with the store at this address instead of the one the code names: what `--url` does."""
         self.url = url
         self.desk = Desk(open_store(url, self._clock))
-        self.desk.listeners += signals_of(url)
+        self.signal = open_signal(url)
+        self.desk.listeners.append(self.signal.tell)
         self._watch: Watch | None = None
 
     # -- handlers
@@ -246,10 +247,12 @@ class App:
     def watch(self) -> Watch:
         """All waits of this process for a job's next change."""
         if self._watch is None:
-            from holdfast.engine.watch import Watch  # noqa: PLC0415
-            from holdfast.wiring import listen_to  # noqa: PLC0415
+            import os  # noqa: PLC0415
+            from secrets import token_hex  # noqa: PLC0415
 
-            self._watch = Watch(self.desk, lambda: listen_to(self.url))
+            from holdfast.engine.watch import Watch  # noqa: PLC0415
+
+            self._watch = Watch(self.desk, lambda: self.signal.listen(f"watch-{os.getpid()}-{token_hex(4)}"))
         return self._watch
 
     def close(self) -> None:

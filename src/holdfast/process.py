@@ -9,13 +9,12 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from holdfast.signals.folder import make_folder
 from holdfast.upkeep.alerts import Alerts
 from holdfast.upkeep.loop import Task, Upkeep
 from holdfast.upkeep.retention import Heartbeat, Retention
 from holdfast.upkeep.sweeper import Sweeper
 from holdfast.upkeep.watchdog import Undertaker, Watchdog
-from holdfast.wiring import open_store
+from holdfast.wiring import open_signal, open_store
 from holdfast.worker.supervisor import Options, Supervisor
 from holdfast.worker.verdicts import of_dead_worker
 
@@ -33,7 +32,7 @@ def run_worker(options: Options, announce: Callable[[Supervisor], None] | None =
             announce(supervisor)
         return _upkeep(supervisor)
 
-    return Supervisor(options, open_store, carry).run()
+    return Supervisor(options, open_store, open_signal, carry).run()
 
 
 def run_up(options: Options, serve: Sequence[str], announce: Callable[[Supervisor], None] | None = None) -> int:
@@ -55,9 +54,8 @@ def run_up(options: Options, serve: Sequence[str], announce: Callable[[Superviso
 def _upkeep(supervisor: Supervisor) -> Upkeep:
     desk, app = supervisor.desk, supervisor.app
     policies = app.policies()
-    path = desk.store.location.path  # type: ignore[attr-defined]
     tasks: list[Task] = [
-        Undertaker(desk, policies, make_folder(path), of_dead_worker),
+        Undertaker(desk, policies, supervisor.signal.folder(), of_dead_worker),
         Watchdog(desk, policies, app.shortest_lease()),
         Heartbeat(desk, lambda: _describe(supervisor)),
         Retention(desk),

@@ -10,8 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from holdfast.model.news import News
-    from holdfast.signals.folder import Listener
+    from holdfast.signals.port import Signal
     from holdfast.store.port import Store
 
 DEFAULT_URL = "sqlite:///holdfast.db"
@@ -35,23 +34,9 @@ def store_url(url: str | None) -> str:
     return url or os.environ.get("HOLDFAST_URL") or DEFAULT_URL
 
 
-def signals_of(url: str) -> list[Callable[[News], None]]:
-    """What tells other processes of a commit to this store."""
-    if url.startswith("sqlite:"):
-        from holdfast.signals.folder import Teller  # noqa: PLC0415
-        from holdfast.store.sqlite.location import Location  # noqa: PLC0415
-
-        return [Teller(Location(url).path)]
-    return []
-
-
-def listen_to(url: str) -> Listener | None:
-    """An ear for the commits of other processes; None where they can only be polled for."""
-    if not url.startswith("sqlite:"):
-        return None
-    from secrets import token_hex  # noqa: PLC0415
-
-    from holdfast.signals.folder import Listener  # noqa: PLC0415
+def open_signal(url: str) -> Signal:
+    """How the processes that use this store hear of each other."""
+    from holdfast.signals.folder import FolderSignal  # noqa: PLC0415
     from holdfast.store.sqlite.location import Location  # noqa: PLC0415
 
-    return Listener(Location(url).path, f"watch-{os.getpid()}-{token_hex(4)}")
+    return FolderSignal(Location(url).path)

@@ -58,6 +58,15 @@ def decode(text: str | bytes, *, what: str = "payload", limit: int = SIZE_LIMIT)
     return value
 
 
+def same(one: str, other: str) -> bool:
+    """Whether two stored texts say the same, whatever the order of their fields."""
+    return one == other or _in_order(one) == _in_order(other)
+
+
+def _in_order(text: str) -> str:
+    return json.dumps(json.loads(text), sort_keys=True)
+
+
 def _check(value: object, what: str, path: str, depth: int) -> None:
     kind = type(value)
     if kind is dict or kind is list:

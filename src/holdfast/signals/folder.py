@@ -57,7 +57,6 @@ class Teller:
         self._seen = -1
         self._names: list[str] = []
         self._socket: Any = None
-        self.own: set[str] = set()  # listeners of this process, told directly
 
     def __call__(self, news: News) -> None:
         names = self._listeners()
@@ -65,8 +64,7 @@ class Teller:
             return
         message = _pack(news)
         for name in names:
-            if name not in self.own:
-                self._send(name, message)
+            self._send(name, message)
 
     def __del__(self) -> None:
         if self._socket is not None:
@@ -139,14 +137,29 @@ class Listener:
         _remove(self._path)
 
 
-def forget_listener(folder: str, name: str) -> None:
-    """Remove what a listener that was killed left behind."""
-    _remove(f"{folder}/{_file_name(name)}")
-
-
 def _file_name(name: str) -> str:
     plain = name.replace("/", "_").replace(":", "-")
     return f"{plain[-_LONGEST_NAME:]}.socket"  # the end of an owner's name is what makes it unique
+
+
+class FolderSignal:
+    """The promises of the port, for a database that is a file."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self.tell = Teller(path)
+
+    def listen(self, name: str) -> Listener:
+        """An ear under a name of its own."""
+        return Listener(self._path, name)
+
+    def forget(self, name: str) -> None:
+        """Remove what the ear of a process that was killed left behind."""
+        _remove(f"{folder_of(self._path)}/{_file_name(name)}")
+
+    def folder(self) -> str:
+        """The private folder beside the file."""
+        return make_folder(self._path)
 
 
 class _Short:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from holdfast.engine.desk import Desk
     from holdfast.engine.registry import Registry
+    from holdfast.signals.port import Signal
 
 
 class Application(Protocol):
@@ -23,6 +24,7 @@ class Application(Protocol):
 
     url: str
     desk: Desk
+    signal: Signal
     imports: tuple[str, ...]
     in_use: bool
 

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 from holdfast.engine import leases, repairs
 from holdfast.engine.desk import Desk
 from holdfast.model.errors import StoreError
-from holdfast.signals.folder import Listener, Teller, forget_listener, make_folder
 from holdfast.signals.presence import Presence
 from holdfast.store.port import Order
 from holdfast.worker import look
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from holdfast.model.lease import Claim, Lane
+    from holdfast.signals.port import Ear, Signal
     from holdfast.store.port import Store, Transaction
 
 log = logging.getLogger("holdfast.supervisor")
@@ -79,7 +79,11 @@ class Supervisor:
     """Run it with `run()`; ends by SIGTERM or SIGINT, or `stop()`."""
 
     def __init__(
-        self, options: Options, open_store: Callable[..., Store], upkeep: Callable[[Supervisor], Any] | None = None
+        self,
+        options: Options,
+        open_store: Callable[..., Store],
+        open_signal: Callable[[str], Signal],
+        upkeep: Callable[[Supervisor], Any] | None = None,
     ) -> None:
         self.options = options
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -88,10 +92,11 @@ class Supervisor:
         self.app: Described
         self.stopping_since: float | None = None
         self._leave_at = float("inf")
+        self.signal: Signal
         self._open_store = open_store
+        self._open_signal = open_signal
         self._make_upkeep = upkeep
         self._nursery: Nursery
-        self._folder = ""
         self._room = ""
         self._count = 0
         self._unended: list[tuple[Child, int, int]] = []
@@ -107,6 +112,7 @@ class Supervisor:
             if not self._open_nursery():
                 return 0 if self.stopping_since is not None else 2
             self.desk = Desk(self._open_store(self.app.url, patience=PATIENCE))
+            self.signal = self._open_signal(self.app.url)
             return self._supervise(wake)
         finally:
             for number in _STOP_SIGNALS:  # all is done: one more must not spoil the exit code
@@ -126,12 +132,10 @@ class Supervisor:
                 self._kill(child, "stopped at once")
 
     def _supervise(self, wake: int) -> int:
-        path = self.desk.store.location.path  # type: ignore[attr-defined]
-        self._folder = folder = make_folder(path)
-        self.desk.listeners.append(Teller(path))
-        presence = Presence(folder, self.owner)
+        self.desk.listeners.append(self.signal.tell)
+        presence = Presence(self.signal.folder(), self.owner)
         self._room = presence.room
-        listener = Listener(path, self.owner) if self.options.signals else None
+        listener = self.signal.listen(self.owner) if self.options.signals else None
         upkeep = self._make_upkeep(self) if self._make_upkeep else None
         try:
             return self._loop(wake, listener, upkeep)
@@ -149,7 +153,7 @@ class Supervisor:
                 presence.end()
             self.desk.close()
 
-    def _loop(self, wake: int, listener: Listener | None, upkeep: Any) -> int:
+    def _loop(self, wake: int, listener: Ear | None, upkeep: Any) -> int:
         interval = min(1.0, max(0.05, self.app.shortest_lease() / 6000))
         looked = -interval
         heard = False
@@ -315,7 +319,7 @@ class Supervisor:
                 named = ", ".join(verdicts.judged[:5]) + ", ..." * (len(verdicts.judged) > 5)  # noqa: PLR2004
                 log.warning("%s ended by %s; its runs: %s (%s)", child.name, describe_exit(status), counts, named)
             child.slots.remove()
-            forget_listener(self._folder, child.owner)
+            self.signal.forget(child.owner)
             self._unended.pop(0)
 
     # -- looks

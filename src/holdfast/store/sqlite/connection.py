@@ -94,6 +94,10 @@ class Connection:
         """Take the write lock; raises Busy while another process has it."""
         self.raw.execute("begin immediate")
 
+    def begin_reading(self) -> None:
+        """Hold on to what the first read finds."""
+        self.raw.execute("begin")
+
     def commit(self) -> None:
         """Make the transaction durable."""
         self.raw.execute("commit")

@@ -7,6 +7,7 @@ from operator import itemgetter
 from holdfast.model import stamp
 from holdfast.model.errors import KeyConflict
 from holdfast.model.ids import new_ids
+from holdfast.model.payload import same
 from holdfast.model.status import TERMINAL
 from holdfast.store.sqlite.base import Verbs
 
@@ -136,7 +137,7 @@ class JobVerbs(Verbs):
             self.change("free_key", id=holder)
             self.change("insert", **row)
             return str(row["id"]), True
-        if (kind, payload) != (row["type"], row["payload"]):
+        if kind != row["type"] or not same(payload, str(row["payload"])):
             raise KeyConflict(
                 "KEY_CONFLICT",
                 f"key {row['key']!r} belongs to job {holder} of type {kind!r} with another "

@@ -81,9 +81,7 @@ class SqliteStore:
 
     def read(self, call: Callable[[Any], Any]) -> Any:
         connection = self._reading()
-        return self._retrying(
-            connection, lambda: call(SqliteTransaction(connection, self.queries, self._clock(), self._check_space))
-        )
+        return self._retrying(connection, lambda: self._read_at_once(connection, call))
 
     def begin(self) -> SqliteTransaction:
         connection = self._writing()
@@ -174,6 +172,14 @@ class SqliteStore:
         told = translate(error, self.location.path)
         told.__cause__ = error
         return told
+
+    def _read_at_once(self, connection: Connection, call: Callable[[Any], Any]) -> Any:
+        """All that one call reads is of one moment."""
+        connection.begin_reading()
+        try:
+            return call(SqliteTransaction(connection, self.queries, self._clock(), self._check_space))
+        finally:
+            connection.roll_back()
 
     def _retrying(self, connection: Connection, call: Callable[[], Any]) -> Any:
         """Try until the lock is had. Random pauses are fairer than SQLite's own waiting, which starves some."""
