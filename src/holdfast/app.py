@@ -263,6 +263,7 @@ class App:
         if self.in_use:
             return
         self.desk.close()
+        self.signal.close()
         if self._watch is not None:
             self._watch.wake()  # who waits is told that there is nothing to wait for
 

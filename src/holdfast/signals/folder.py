@@ -101,6 +101,8 @@ class Teller:
 class Listener:
     """Hears of changes made by other processes. `fileno()` is for selectors and event loops."""
 
+    proven = True  # a datagram to a file of this machine either arrives or is an error
+
     def __init__(self, path: str, name: str) -> None:
         from _socket import AF_UNIX, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, socket  # noqa: PLC0415
 
@@ -160,6 +162,9 @@ class FolderSignal:
     def folder(self) -> str:
         """The private folder beside the file."""
         return make_folder(self._path)
+
+    def close(self) -> None:
+        """All is told already."""
 
 
 class _Short:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 class Ear(Protocol):
     """Hears of commits of other processes."""
 
+    proven: bool  # whether what is told gets through; until then, poll as if there were no signal
+
     def fileno(self) -> int:
         """Readable when there may be news: for selectors and event loops."""
 
@@ -38,3 +40,6 @@ class Signal(Protocol):
 
     def folder(self) -> str:
         """A folder of this machine, for its owner alone: locks of living workers and what they keep."""
+
+    def close(self) -> None:
+        """Tell what is still to be told, and tell no more."""
