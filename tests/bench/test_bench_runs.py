@@ -14,8 +14,7 @@ from rich.console import Console
 from bench import engine, ours, report
 from bench.__main__ import run
 from bench.peers import workloads
-from bench.peers.adapter import RECORD
-from bench.rounds import AtLeast, Below, Result, Sample, Workload, measure
+from holdfast.cli.measures.rounds import AtLeast, Below, Result, Sample, Workload, measure
 
 ROOT = Path(__file__).resolve().parents[2]
 
