@@ -1,4 +1,5 @@
-"""`python -m bench [engine | peers]`: both without a word. Ends with 1 when a target is missed.
+"""`python -m bench [engine | peers]`: both without a word. Ends with 1 when a target is missed,
+except with --tiny, which is too small to judge by.
 
 The engine is measured against the bare database, and beside a million rows; then the whole, by real worker processes,
 against the peers. A peer that cannot be installed here is told with the reason.
@@ -36,6 +37,9 @@ def main(arguments: list[str] | None = None) -> int:
     report.show(results, Console(), facts)
     if asked.json is not None:
         report.write(results, asked.json, facts)
+    if asked.tiny:
+        console.print("These sizes are too small to judge by.", style="dim")
+        return 0
     return 1 if report.missed(results) else 0
 
 

@@ -53,6 +53,9 @@ def prepare(peers: list[str], told: Callable[[str], None]) -> tuple[dict[str, En
 def chosen(versions: list[Version]) -> Interpreter:
     """The first interpreter that is new enough for all; if none is, this one."""
     least = max(versions, default=(0, 0))
+    wished = os.environ.get("BENCH_PYTHON")
+    if wished and _asked(wished) is None:
+        sys.exit(f"BENCH_PYTHON={wished} cannot be run: give the path of a Python")
     for name in candidates():
         found = _asked(name)
         if found is not None and found.version >= least:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +27,7 @@ PEERS = {
 }
 LONGEST = 300  # seconds of one measurement
 LONGEST_DRAIN = 1_800
+CLEAN_UP = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,16 +148,30 @@ def _measured(setting: Setting, peer: str, work: str, jobs: int) -> Sample:
         command = [environment.python, "-m", "bench.peers.client", peer, work, str(jobs), private]
         longest = LONGEST_DRAIN if work == "memory" else LONGEST
         try:
-            done = subprocess.run(
-                command, cwd=ROOT, env=_variables(setting.sizes), check=False, capture_output=True, text=True,
-                timeout=longest,
-            )  # fmt: skip
+            out, errors = _said(command, _variables(setting.sizes), longest)
         except subprocess.TimeoutExpired:
             return Sample(fault=f"not done within {longest} s")
-    said = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
+    said = [line for line in out.splitlines() if line.startswith("RESULT ")]
     if not said:
-        return Sample(fault=(done.stderr.strip().splitlines() or ["said nothing"])[-1][:200])
+        return Sample(fault=(errors.strip().splitlines() or ["said nothing"])[-1][:200])
     return Sample(**json.loads(said[-1].removeprefix("RESULT ")))
+
+
+def _said(command: list[str], variables: dict[str, str], longest: float) -> tuple[str, str]:
+    """What the client answers. If it may not go on it is interrupted, not killed: it has workers to end."""
+    client = subprocess.Popen(
+        command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        return client.communicate(timeout=longest)
+    except BaseException:
+        client.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            client.communicate(timeout=CLEAN_UP)
+        client.kill()
+        client.communicate()
+        raise
 
 
 def _variables(sizes: Sizes) -> dict[str, str]:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.ending import FAILED, tell
-from holdfast.cli.opening import chosen_url, url_option
+from holdfast.cli.opening import chosen_url, report_option, url_option
 from holdfast.cli.render import console, write_report
 from holdfast.cli.tree import Command
+from holdfast.model.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,8 +60,7 @@ _QUICK = {"jobs": 2_000, "seconds": 1.0, "rounds": 1}
     help="Drain with one process, and then with so many.",
 )
 @click.option("--quick", is_flag=True, help=f"One round instead of {_FULL['rounds']}, and less of everything.")
-@click.option("--json", "report_file", metavar="FILE", type=click.Path(dir_okay=False, writable=True),
-              help="Write the report as JSON; - for standard output.")  # fmt: skip
+@report_option
 def command(*, url: str | None, quick: bool, report_file: str | None, processes: int, **given: Any) -> None:
     """Measure how fast Holdfast is on this machine, beside what its disk allows.
 
@@ -125,7 +125,10 @@ def _ended_by_signal() -> Iterator[None]:
 
 @contextmanager
 def _folder(beside: Path) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix=".holdfast-bench-", dir=beside)).resolve()
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=".holdfast-bench-", dir=beside)).resolve()
+    except OSError as error:
+        raise StoreError("STORE_CANNOT_OPEN", f"{beside}: {error.strerror}; check that it is writable") from None
     try:
         yield folder
     finally:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.opening import report_option
 from holdfast.cli.render import console, write_report
 from holdfast.cli.tree import Command
 
@@ -58,8 +59,7 @@ if TYPE_CHECKING:
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Workers at once.")
 @click.option("--processes", default=2, show_default=True, type=click.IntRange(1, 64), help="Processes of each worker.")
 @click.option("--seed", type=click.IntRange(0), help="Strike in the order of an earlier storm.")
-@click.option("--json", "report_file", metavar="FILE", type=click.Path(dir_okay=False, writable=True),
-              help="Write the report as JSON; - for standard output.")  # fmt: skip
+@report_option
 def command(report_file: str | None, seed: int | None, **given: Any) -> None:
     """Kill real workers on this machine, and count what was lost.
 

@@ -93,6 +93,16 @@ def family(roots: Iterable[int]) -> list[int]:
     return sorted(found)
 
 
+def alive(processes: Iterable[int]) -> list[int]:
+    """Those that still run; the dead that nobody has asked for do not count."""
+    found = []
+    for process in processes:
+        with suppress(OSError):
+            if _statistics(_PROCESSES / str(process))[0] not in "ZX":
+                found.append(process)
+    return found
+
+
 def processor_seconds(processes: Iterable[int]) -> float:
     """Processor time that these have used so far, in all their threads."""
     return sum(map(_used_by, processes))

@@ -89,8 +89,8 @@ def drain(queue: Queue, jobs: int, *, workers: int = 1, grown: int = 0) -> Sampl
     _fill(queue, 1 if grown else jobs)
     if grown:
         queue.grow(jobs + grown)
-    with _workers(queue, queue.commands(workers)) as (roots, record):
-        _started(queue, record)
+    with _workers(queue, queue.commands(workers)) as crew:
+        roots, record = crew.roots, crew.at_work()
         used, seen = ruler.processor_seconds(ruler.family(roots)), record.count()
         ruler.wait(lambda: record.count() >= jobs, _DRAIN_LIMIT)
         used, seen = ruler.processor_seconds(ruler.family(roots)) - used, record.count() - seen
@@ -101,9 +101,9 @@ def drain(queue: Queue, jobs: int, *, workers: int = 1, grown: int = 0) -> Sampl
 
 def pick_up(queue: Queue, jobs: int, *, idle: float) -> Sample:
     """W4: what an idle worker uses in so many seconds; then a job every 20 ms, and how soon each begins."""
-    with _workers(queue, queue.commands(1)) as (roots, record):
+    with _workers(queue, queue.commands(1)) as crew:
         queue.enqueue(ruler.payload())
-        _started(queue, record)
+        roots, record = crew.roots, crew.at_work()
         time.sleep(_SETTLE)
         used = _idle_share(roots, idle)
         before = record.count()
@@ -125,9 +125,9 @@ def recovery(queue: Queue, *, whole: bool, limit: float) -> Sample:
     """
     if not queue.several:
         return Sample(fault="runs jobs twice with two processes")
-    with _workers(queue, queue.commands(1) + queue.commands(1)) as (roots, record):
+    with _workers(queue, queue.commands(1) + queue.commands(1)) as crew:
         queue.enqueue(ruler.payload(endless=True))
-        _started(queue, record)
+        roots, record = crew.roots, crew.at_work()
         time.sleep(_SETTLE)
         victim = record.runs()[-1].process
         (root,) = [one for one in roots if victim in ruler.family([one])]
@@ -143,8 +143,8 @@ def memory(queue: Queue, jobs: int) -> Sample:
     """What a worker holds while it drains so many jobs, and how much more in the last quarter than in the second."""
     _fill(queue, jobs)
     seen: list[float] = []
-    with _workers(queue, queue.commands(1)) as (roots, record):
-        _started(queue, record)
+    with _workers(queue, queue.commands(1)) as crew:
+        roots, record = crew.roots, crew.at_work()
 
         def look() -> bool:
             seen.append(ruler.memory(ruler.family(roots)))
@@ -166,55 +166,78 @@ def _fill(queue: Queue, jobs: int) -> float:
 
 
 @contextmanager
-def _workers(queue: Queue, commands: list[list[str]]) -> Iterator[tuple[list[int], ruler.Record]]:
-    """Worker processes, each in a session of its own; nothing of them is left, whatever happens."""
-    record = ruler.Record(queue.folder / "record")
-    environment = {name: value for name, value in os.environ.items() if name != "HOLDFAST_URL"}
-    environment[ruler.RECORD] = str(record.path)
-    started: list[subprocess.Popen[bytes]] = []
+def _workers(queue: Queue, commands: list[list[str]]) -> Iterator[_Crew]:
+    """Worker processes; nothing of them is left, whatever happens. They are asked to stop only if all went well."""
+    crew = _Crew(queue.folder)
     patience = 0.0
     try:
         for command in commands:
-            with (queue.folder / "worker.log").open("ab") as log:
-                started.append(
-                    subprocess.Popen(  # noqa: S603  # a queue's own worker
-                        command, cwd=queue.folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                        start_new_session=True,
-                    )
-                )  # fmt: skip
-        yield [process.pid for process in started], record
+            crew.start(command)
+        yield crew
         patience = _STOP_LIMIT
     finally:
-        _end(started, patience)
+        # A second Ctrl-C waits until the first one has cleaned up.
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        crew.end(patience)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
-def _end(started: list[subprocess.Popen[bytes]], patience: float) -> None:
-    """Ask them to stop; kill what has not done so, children first known, for they may outlive their parents."""
-    everyone = ruler.family(process.pid for process in started)
-    for process in started:
-        process.terminate()
-    limit = time.monotonic() + patience
-    for process in started:
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(max(0.0, limit - time.monotonic()))
-    for process in started:
-        with suppress(ProcessLookupError, PermissionError):  # a group of zombies may not be signalled everywhere
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    alive = [pid for pid in everyone if pid in ruler.family([pid])]
-    for pid in alive:
-        _kill(pid)
+class _Crew:
+    """Workers and their record, in a private folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.record = ruler.Record(folder / "record")
+        self._log = folder / "worker.log"
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def roots(self) -> list[int]:
+        """The processes that were started; there may be others below them."""
+        return [process.pid for process in self._started]
+
+    def start(self, command: list[str]) -> None:
+        """One more, in a session of its own."""
+        environment = {name: value for name, value in os.environ.items() if name != "HOLDFAST_URL"}
+        environment[ruler.RECORD] = str(self.record.path)
+        with self._log.open("ab") as log:
+            process = subprocess.Popen(  # noqa: S603  # a queue's own worker
+                command, cwd=self._log.parent, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True,
+            )  # fmt: skip
+        self._started.append(process)
+
+    def at_work(self) -> ruler.Record:
+        """The record, with a run in it."""
+        ruler.wait(lambda: self.record.count() > 0 or self._has_ended(), _START_LIMIT)
+        if self.record.count() == 0:
+            said = self._log.read_text(errors="replace").strip().splitlines()[-3:]
+            how = "the worker ended" if self._has_ended() else f"no job began within {_START_LIMIT:g} s"
+            raise Failed(f"{how}; it said: {' / '.join(said) or 'nothing'}")
+        return self.record
+
+    def end(self, patience: float) -> None:
+        """Ask them to stop, and kill what has not done so in time."""
+        everyone = ruler.family(self.roots)
+        for process in self._started:
+            process.terminate()
+        limit = time.monotonic() + patience
+        for process in self._started:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.0, limit - time.monotonic()))
+            with suppress(ProcessLookupError, PermissionError):  # a group of zombies may not be signalled everywhere
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        for process_id in ruler.alive(everyone):
+            _kill(process_id)
+        ruler.wait(lambda: not ruler.alive(everyone), _STOP_LIMIT)  # files may go only after their users
+
+    def _has_ended(self) -> bool:
+        return all(process.poll() is not None for process in self._started)
 
 
 def _kill(process: int) -> None:
     with suppress(ProcessLookupError):
         os.kill(process, signal.SIGKILL)
-
-
-def _started(queue: Queue, record: ruler.Record) -> None:
-    if not ruler.wait(lambda: record.count() > 0, _START_LIMIT):
-        said = (queue.folder / "worker.log").read_text(errors="replace").strip().splitlines()[-3:]
-        raise Failed(f"no job began within {_START_LIMIT:g} s; the worker said: {' / '.join(said) or 'nothing'}")
 
 
 def _idle_share(roots: list[int], seconds: float) -> dict[str, float]:
