@@ -11,7 +11,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from holdfast.cli.measures.ruler import note
+from holdfast.cli.measures import ruler
+
+CHUNK = 10_000
 
 
 class Adapter:
@@ -30,7 +32,7 @@ class Adapter:
 
     @property
     def grows(self) -> bool:
-        return bool(self.table)
+        return bool(self.table) or self.bulk
 
     def open(self) -> None:
         """Make the queue, or join the one that is there."""
@@ -46,7 +48,11 @@ class Adapter:
             self.enqueue(payload)
 
     def grow(self, rows: int) -> None:
-        """Put so many more waiting jobs into the queue, by copies of the one that is there."""
+        """Put so many more waiting jobs into the queue: by copies of the one that is there, else by its bulk call."""
+        if not self.table:
+            for start in range(0, rows, CHUNK):
+                self.enqueue_many([ruler.payload() for _ in range(min(CHUNK, rows - start))])
+            return
         with sqlite3.connect(self.path) as connection:
             names = [name for (name,) in connection.execute("select name from pragma_table_info(?)", [self.table])]
             names = [name for name in names if name != "id"]
@@ -74,7 +80,7 @@ class Adapter:
 
 def run(enqueued: int) -> None:
     """The job: a line in the record. One that must never return waits to be killed."""
-    if note(enqueued):
+    if ruler.note(enqueued):
         time.sleep(3_600)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.cli.measures import ruler
+from holdfast.cli.measures import ruler, trials
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -95,3 +95,11 @@ def test_only_the_first_run_of_an_endless_job_is_not_to_return(tmp_path, monkeyp
     endless, other = (ruler.payload(endless=kind)["t"] for kind in (True, False))
     assert [ruler.note(t) for t in (other, endless, endless, other)] == [False, True, False, False]
     assert [run.enqueued for run in record.runs()] == [other, endless, endless, other]
+
+
+def test_a_rate_is_taken_from_when_all_processes_were_at_work():
+    early = [ruler.Run(0, tick, 1) for tick in range(0, 2_000_000_000, 100_000_000)]
+    soon = ruler.Run(0, 500_000_000, 2)
+    late = ruler.Run(0, 1_900_000_000, 2)
+    assert trials._rate([*early, soon], 2_000_000_000) == (pytest.approx(16 / 1.5), 2)
+    assert trials._rate([*early, late], 2_000_000_000) == (pytest.approx(21 / 2), 2)

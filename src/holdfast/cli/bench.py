@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from holdfast.cli.measures.workloads import Plan
 
 _FULL = {"jobs": 20_000, "seconds": 5.0, "rounds": 3}
-_QUICK = {"jobs": 2_000, "seconds": 1.0, "rounds": 1}
+_QUICK = {"jobs": 5_000, "seconds": 1.0, "rounds": 1}
 
 
 @click.command(

@@ -261,10 +261,15 @@ def _end_of(queue: Queue, record: ruler.Record) -> int:
 
 
 def _rate(runs: list[ruler.Run], end: int) -> tuple[float, int]:
-    """Jobs a second from the first job of the last process on, and how many processes there were."""
+    """Jobs a second from the first job of the last process on, and how many processes there were.
+
+    If most jobs were done by then, from the first job of all: the few that are left would tell nothing.
+    """
     firsts: dict[int, int] = {}
     for run in runs:
         firsts[run.process] = min(run.began, firsts.get(run.process, run.began))
     begin = max(firsts.values())
+    if 2 * sum(run.began >= begin for run in runs) < len(runs):
+        begin = min(firsts.values())
     counted = sum(begin <= run.began <= end for run in runs)
     return counted / (max(1, end - begin) / 1e9), len(firsts)
