@@ -42,7 +42,8 @@ class Interpreter(NamedTuple):
 
 def prepare(peers: list[str], told: Callable[[str], None]) -> tuple[dict[str, Environment], Interpreter]:
     """An environment for each peer, all on one interpreter. `told` hears of each before it is made."""
-    base = chosen([needed(peer) for peer in peers])
+    # New enough for all peers, not only for these: two runs with other peers can then be compared.
+    base = chosen([needed(file.stem) for file in (HERE / "requirements").glob("*.txt")])
     made = {}
     for peer in peers:
         told(f"environment of {peer}")
