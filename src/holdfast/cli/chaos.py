@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.render import console
+from holdfast.cli.opening import report_option
+from holdfast.cli.render import console, write_report
 from holdfast.cli.tree import Command
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ if TYPE_CHECKING:
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Workers at once.")
 @click.option("--processes", default=2, show_default=True, type=click.IntRange(1, 64), help="Processes of each worker.")
 @click.option("--seed", type=click.IntRange(0), help="Strike in the order of an earlier storm.")
-@click.option("--json", "report_file", metavar="FILE", type=click.Path(dir_okay=False, writable=True),
-              help="Write the report as JSON; - for standard output.")  # fmt: skip
+@report_option
 def command(report_file: str | None, seed: int | None, **given: Any) -> None:
     """Kill real workers on this machine, and count what was lost.
 
@@ -79,7 +78,7 @@ def command(report_file: str | None, seed: int | None, **given: Any) -> None:
         report = Storm(folder, weather, tell).run()
     _show(screen, report)
     if report_file is not None:
-        _write(report_file, json.dumps(report.as_json(), indent=2))
+        write_report(report_file, report.as_json())
     if report.passed:
         shutil.rmtree(folder)
         return
@@ -115,10 +114,3 @@ def _show(screen: Console, report: Report) -> None:
         screen.print("Nothing was lost, nothing late was accepted, nothing is left running.", style="bold green")
     else:
         screen.print("This storm was not survived.", style="bold red")
-
-
-def _write(file: str, text: str) -> None:
-    if file == "-":
-        click.echo(text)
-    else:
-        Path(file).write_text(text + "\n", encoding="utf-8")

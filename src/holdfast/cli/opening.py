@@ -29,6 +29,14 @@ def json_option(function: Function) -> Function:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(function)
 
 
+def report_option(function: Function) -> Function:
+    """`--json FILE`, on every command that proves something."""
+    return click.option(
+        "--json", "report_file", metavar="FILE", type=click.Path(dir_okay=False, writable=True),
+        callback=_in_a_folder, help="Write the report as JSON; - for standard output.",
+    )(function)  # fmt: skip
+
+
 def chosen_url(flag: str | None) -> str | None:
     """The store's address: flag, then environment, then file; None leaves the default."""
     context = click.get_current_context(silent=True)
@@ -68,3 +76,11 @@ def person() -> str:
         return f"cli:{pwd.getpwuid(os.getuid()).pw_name}"
     except KeyError:  # a container may run under a number that has no name
         return f"cli:{os.getuid()}"
+
+
+def _in_a_folder(_: click.Context, parameter: click.Parameter, file: str | None) -> str | None:
+    """Said before the work, not after it."""
+    folder = os.path.dirname(os.path.abspath(file or "-"))  # noqa: PTH100, PTH120
+    if not os.path.isdir(folder):  # noqa: PTH112
+        raise click.BadParameter(f"the folder {folder} does not exist: make it first", param=parameter)
+    return file
