@@ -9,6 +9,7 @@ new connection the ear asks for a look, since anything may have been missed.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -65,6 +66,7 @@ class RelaySignal:
     def __init__(self, network: Network, folder: Callable[[], str]) -> None:
         self._network = network
         self.folder = folder
+        self._thread: threading.Thread | None = None
         self._start()
 
     def tell(self, news: News) -> None:
@@ -99,7 +101,7 @@ class RelaySignal:
         self._lock = threading.Lock()
         self._told = threading.Event()
         self._pending = News()
-        self._thread: threading.Thread | None = None
+        self._thread = None
         self._over = False
 
     def _tell_while_needed(self) -> None:
@@ -119,7 +121,8 @@ class RelaySignal:
                 line.send(pack(news))
                 trouble.over()
             except self._network.errors as error:
-                line = _hang_up(line)
+                _hang_up(line)
+                line = None
                 if self._over:
                     return
                 sleep(trouble.pause(error))  # what was to be told is old news by then
@@ -145,10 +148,8 @@ class RelayEar:
 
     def receive(self) -> News:
         """What was heard since the last time."""
-        try:
+        with contextlib.suppress(BlockingIOError):
             os.read(self._read, 65536)
-        except BlockingIOError:
-            pass
         with self._lock:
             news, self._news = self._news, News()
         return news
