@@ -266,3 +266,23 @@ def test_a_file_that_is_removed_or_replaced_is_opened_anew(file, open_file, capl
         assert listed(store) == [job_id]
         assert listed(open_file(file)) == [job_id]
     assert "was removed or replaced" in caplog.text
+
+
+def test_a_commit_that_fails_leaves_nothing_open(file, open_file):
+    store = open_file(file)
+    enqueue(store)
+    store._writer.execute("pragma foreign_keys = on")
+    transaction = store.begin()
+    transaction.execute("create table parent (id integer primary key)")
+    transaction.execute("create table child (of integer references parent deferrable initially deferred)")
+    transaction.execute("insert into child values (7)")
+    assert code_of(store.commit)
+    assert enqueue(store)
+    assert write(store, lambda tx: tx.execute("select count(*) from sqlite_schema where name = 'child'")) == [(0,)]
+
+
+def test_what_sqlite_has_undone_by_itself_is_not_undone_again(file, open_file):
+    store = open_file(file)
+    store.begin().connection.execute("rollback")
+    store.roll_back()
+    assert enqueue(store)
