@@ -50,7 +50,7 @@ MUTANTS = [
     Mutant("retention takes what is too young", "store/sqlite/upkeep.py", "completed_at < stamp.to_text(max(0, self.now - keep_ms[status]))", "completed_at < self.stamp"),
     Mutant("retention takes a key that is still kept", "store/sqlite/upkeep.py", "if old and not key_kept", "if old"),
     Mutant("an interruption spends an attempt", "model/decide.py", "give_back=1, interrupted=1", "give_back=0, interrupted=1"),
-    Mutant("a snooze spends an attempt", "model/decide.py", "scheduled_at=now + for_ms, give_back=1", "scheduled_at=now + for_ms, give_back=0"),
+    Mutant("a snooze spends an attempt", "model/decide.py", "wait_ms=for_ms, give_back=1", "wait_ms=for_ms, give_back=0"),
     Mutant("a paused queue is claimed", SQL + "lanes.sql", "where value ->> 0 not in", "where value ->> 0 || '?' not in"),
     Mutant("a stamp has two digits of milliseconds", "model/stamp.py", "{milli:03d}", "{milli // 10:02d}"),
     Mutant("a stamp is local time", "model/stamp.py", "gmtime(second)", "gmtime(second + 3600)"),

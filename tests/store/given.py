@@ -123,7 +123,7 @@ def finish(store: Any, run: Claim, outcome: Outcome, *, policy: Policy = DEFAULT
     """End a run by its outcome; False where the lease is lost."""
 
     def call(tx: Any) -> list[bool]:
-        return tx.finish([Ending(run, decide(run, outcome, policy, now=tx.now, spread=0.0))], expired=expired)
+        return tx.finish([Ending(run, decide(run, outcome, policy, spread=0.0))], expired=expired)
 
     (held,) = write(store, call)
     return held
@@ -134,7 +134,7 @@ def recover(store: Any, *, policy: Policy = DEFAULT_POLICY, limit: int = 100) ->
 
     def call(tx: Any) -> list[bool]:
         runs = tx.expired(limit)
-        endings = [Ending(run, decide(run, CRASHED, policy, now=tx.now, spread=0.0)) for run in runs]
+        endings = [Ending(run, decide(run, CRASHED, policy, spread=0.0)) for run in runs]
         return tx.finish(endings, expired=True)
 
     return write(store, call)

@@ -194,7 +194,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def end(self, runs: list[tuple[Claim, str]], *, expired: bool) -> None:
         def call(tx: Any) -> list[bool]:
-            moves = [decide(run, OUTCOMES[name], POLICY, now=tx.now, spread=0.0) for run, name in runs]
+            moves = [decide(run, OUTCOMES[name], POLICY, spread=0.0) for run, name in runs]
             return tx.finish([Ending(run, move) for (run, _), move in zip(runs, moves, strict=True)], expired=expired)
 
         for (run, name), held in zip(runs, self.verb(call), strict=True):

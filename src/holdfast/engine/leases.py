@@ -52,7 +52,7 @@ def finish(
     """End runs by what became of them; False means the lease was lost and nothing was written."""
     rules = policies or {}
     return tx.finish([
-        Ending(run, decide(run, outcome, rules.get(run.type, DEFAULT_POLICY), now=tx.now, spread=random.random()))
+        Ending(run, decide(run, outcome, rules.get(run.type, DEFAULT_POLICY), spread=random.random()))
         for run, outcome in ended
     ])  # fmt: skip
 

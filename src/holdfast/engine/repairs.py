@@ -62,10 +62,7 @@ def _end(
 ) -> dict[str, int]:
     endings = [
         Ending(
-            claim,
-            decide(
-                claim, outcome(claim), policies.get(claim.type, DEFAULT_POLICY), now=tx.now, spread=random.random()
-            ),
+            claim, decide(claim, outcome(claim), policies.get(claim.type, DEFAULT_POLICY), spread=random.random())
         )
         for claim in claims
     ]  # fmt: skip
