@@ -1,0 +1,59 @@
+"""Where the server is and how it is to be used: the store's URL, read and checked."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from holdfast.model.errors import BadInput
+
+DEADLINE = 30  # seconds
+_LONGEST_DEADLINE = 3600
+
+
+class Location:
+    """A checked `postgresql://` address. Settings that are not ours go to the driver as they are."""
+
+    __slots__ = ("conninfo", "deadline", "given", "prepare_after", "shown", "url")
+
+    def __init__(self, url: str) -> None:
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise _bad(url.partition("@")[2] or url.partition(":")[0]) from None
+        if parts.scheme not in ("postgresql", "postgres") or "\x00" in url:
+            raise _bad(parts.scheme)
+        settings = dict(parse_qsl(parts.query, keep_blank_values=True))
+        self.url = url
+        self.deadline = _whole("deadline", settings.pop("deadline", str(DEADLINE)), _LONGEST_DEADLINE)
+        # Off by default: a pooler in transaction mode hands a prepared statement to a session that never saw it.
+        prepare = settings.pop("prepare", "off")
+        self.prepare_after = None if prepare == "off" else _whole("prepare", prepare, 1000)
+        self.given = frozenset(settings)
+        self.conninfo = urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(settings), ""))
+        host = parts.hostname or settings.get("host", "")
+        self.shown = f"postgresql://{host}{f':{port}' if port else ''}{parts.path}"
+
+    def options(self) -> dict[str, object]:
+        """What the driver is told beside the address, where the address itself does not say."""
+        wanted: dict[str, object] = {
+            "application_name": "holdfast",
+            "client_encoding": "utf8",
+            "connect_timeout": min(self.deadline, 10),
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": self.deadline * 1000,
+        }
+        return {name: value for name, value in wanted.items() if name not in self.given}
+
+
+def _whole(name: str, value: str, most: int) -> int:
+    if value.isdecimal() and 1 <= int(value) <= most:
+        return int(value)
+    raise BadInput("BAD_URL", f"{name} is a whole number from 1 to {most}, not {value[:50]!r}")
+
+
+def _bad(what: str) -> BadInput:
+    # The address may hold a password, so only a part of it is repeated.
+    return BadInput("BAD_URL", f"{what[:100]!r} is no store: write postgresql://user:password@host:5432/database")
