@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.model.errors import BadInput
+from holdfast.model.errors import BadInput, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +24,12 @@ def open_store(url: str, clock: Callable[[], int] | None = None, **settings: flo
         from holdfast.store.sqlite.store import SqliteStore  # noqa: PLC0415  # each back end is loaded only when used
 
         return SqliteStore(url, clock=clock, **settings)  # type: ignore[arg-type]
+    if scheme in ("postgresql", "postgres"):
+        return _postgres(url, clock)
     raise BadInput(
         "BAD_URL",
-        f"no store speaks {scheme[:30]!r}: write sqlite:///jobs.db (four slashes: an absolute path)",
+        f"no store speaks {scheme[:30]!r}: write sqlite:///jobs.db (four slashes: an absolute path), or "
+        "postgresql://user:password@host:5432/database",
     )
 
 
@@ -36,22 +39,38 @@ def store_url(url: str | None) -> str:
 
 
 def signals_of(url: str) -> list[Callable[[News], None]]:
-    """What tells other processes of a commit to this store."""
-    if url.startswith("sqlite:"):
-        from holdfast.signals.folder import Teller  # noqa: PLC0415
-        from holdfast.store.sqlite.location import Location  # noqa: PLC0415
+    """What tells other processes of this machine of a commit to this store."""
+    from holdfast.signals.folder import Teller  # noqa: PLC0415
 
-        return [Teller(Location(url).path)]
-    return []
+    return [Teller(_meeting_place(url))]
 
 
-def listen_to(url: str) -> Listener | None:
-    """An ear for the commits of other processes; None where they can only be polled for."""
-    if not url.startswith("sqlite:"):
-        return None
+def listen_to(url: str) -> Listener:
+    """An ear for the commits of this machine's other processes; those of other machines are polled for."""
     from secrets import token_hex  # noqa: PLC0415
 
     from holdfast.signals.folder import Listener  # noqa: PLC0415
-    from holdfast.store.sqlite.location import Location  # noqa: PLC0415
 
-    return Listener(Location(url).path, f"watch-{os.getpid()}-{token_hex(4)}")
+    return Listener(_meeting_place(url), f"watch-{os.getpid()}-{token_hex(4)}")
+
+
+def _meeting_place(url: str) -> str:
+    if url.startswith("sqlite:"):
+        from holdfast.store.sqlite.location import Location  # noqa: PLC0415
+
+        return Location(url).path
+    from holdfast.store.postgres.location import Location as Address  # noqa: PLC0415
+
+    return Address(url).path
+
+
+def _postgres(url: str, clock: Callable[[], int] | None) -> Store:
+    try:
+        from holdfast.store.postgres.store import PostgresStore  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name != "psycopg":
+            raise
+        raise StoreError(
+            "STORE_CANNOT_OPEN", "PostgreSQL needs the psycopg driver: pip install 'holdfast[postgres]'"
+        ) from None
+    return PostgresStore(url, clock=clock)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from hashlib import sha256
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from holdfast.model.errors import BadInput
@@ -34,6 +36,11 @@ class Location:
         host = parts.hostname or settings.get("host", "")
         self.shown = f"postgresql://{host}{f':{port}' if port else ''}{parts.path}"
 
+    @property
+    def path(self) -> str:
+        """Where the processes of this host that use the database meet: their sockets and locks lie beside this name."""
+        return f"{_meeting_place()}/{sha256(self.shown.encode()).hexdigest()[:16]}"
+
     def options(self) -> dict[str, object]:
         """What the driver is told beside the address, where the address itself does not say."""
         wanted: dict[str, object] = {
@@ -46,6 +53,22 @@ class Location:
             "tcp_user_timeout": self.deadline * 1000,
         }
         return {name: value for name, value in wanted.items() if name not in self.given}
+
+
+def _meeting_place() -> str:
+    """A folder of this user alone."""
+    session = os.environ.get("XDG_RUNTIME_DIR")
+    if session:
+        folder = f"{session}/holdfast"
+    else:
+        from tempfile import gettempdir  # noqa: PLC0415  # seldom needed
+
+        folder = f"{gettempdir()}/holdfast-{os.getuid()}"
+    os.makedirs(folder, 0o700, exist_ok=True)  # noqa: PTH103
+    found = os.lstat(folder)
+    if found.st_uid != os.getuid() or found.st_mode & 0o170077 != 0o040000:
+        raise BadInput("BAD_URL", f"{folder} is not a folder of this user alone: remove it, or set XDG_RUNTIME_DIR to another")
+    return folder
 
 
 def _whole(name: str, value: str, most: int) -> int:

@@ -6,4 +6,4 @@ from unnest(
     :ids::text[], :from_statuses::text[], :whys::text[], :attempts::integer[], :workers::text[], :error_classes::text[],
     :actors::text[]
 ) as h (id, from_status, why, attempt, worker, error_class, actor)
-join job_queue as j on j.id = h.id
+left join job_queue as j on j.id = h.id -- none: refused by the constraint
