@@ -25,7 +25,13 @@ MEMORY = Path("/dev/shm")  # noqa: S108  # many small files, none of them to be 
 
 # Cheapest first: most bugs fall to the first part.
 PARTS = [
-    ["tests/store", "tests/model", "--ignore=tests/store/sqlite", "--ignore=tests/store/postgres", "--ignore=tests/store/test_generated.py"],
+    [
+        "tests/store",
+        "tests/model",
+        "--ignore=tests/store/sqlite",
+        "--ignore=tests/store/postgres",
+        "--ignore=tests/store/test_generated.py",
+    ],
     ["tests/store/sqlite/test_file.py", "tests/store/postgres"],
     ["tests/store/test_generated.py"],
 ]

@@ -80,7 +80,9 @@ class OwnServer(Server):
         if self._user is not None:
             os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
         self._settings = settings
-        self._run("initdb", "-D", self.data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+        self._run(
+            "initdb", "-D", self.data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"
+        )
         super().__init__(f"postgresql://postgres@/postgres?host={quote(str(self.folder), safe='')}")
         self.start()
         atexit.register(self.remove, os.getpid())
@@ -104,7 +106,9 @@ class OwnServer(Server):
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _run(self, program: str, *arguments: str) -> None:
-        extra = {} if self._user is None else {"user": self._user.pw_uid, "group": self._user.pw_gid, "extra_groups": []}
+        extra = (
+            {} if self._user is None else {"user": self._user.pw_uid, "group": self._user.pw_gid, "extra_groups": []}
+        )
         done = subprocess.run(
             [str(self._programs / program), *arguments],
             cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,

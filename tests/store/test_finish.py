@@ -203,9 +203,7 @@ def test_no_endings_are_no_endings(store):
 
 def test_a_finish_tells_its_job_and_the_queue_it_goes_back_to(store):
     done, again = running(store, queue="x"), running(store, queue="y")
-    news = news_of(
-        store, lambda tx: tx.finish([Ending(done, move(done, DONE)), Ending(again, move(again, RAISED))])
-    )
+    news = news_of(store, lambda tx: tx.finish([Ending(done, move(done, DONE)), Ending(again, move(again, RAISED))]))
     assert sorted(news.jobs) == sorted([done.id, again.id])
     assert news.queues == {"y"}
 

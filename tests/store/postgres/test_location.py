@@ -59,7 +59,7 @@ def test_the_processes_of_a_host_meet_in_one_folder_for_each_database(tmp_path, 
     first, again = Location("postgresql://ann@h/jobs"), Location("postgresql://bob@h/jobs?deadline=5")
     assert first.path == again.path != Location("postgresql://h/other").path
     assert first.path.startswith(f"{tmp_path}/holdfast/")
-    assert os.stat(tmp_path / "holdfast").st_mode & 0o777 == 0o700
+    assert (tmp_path / "holdfast").stat().st_mode & 0o777 == 0o700
 
 
 def test_without_a_folder_of_the_session_the_meeting_place_is_a_private_one_among_the_temporary(monkeypatch, tmp_path):

@@ -51,7 +51,9 @@ def test_many_may_migrate_at_once(bare, open_url):
 
 def test_the_canonical_columns_come_first(bare, open_url):
     open_url(bare).migrate()
-    query = "select column_name from information_schema.columns where table_name = 'job_queue' order by ordinal_position"
+    query = (
+        "select column_name from information_schema.columns where table_name = 'job_queue' order by ordinal_position"
+    )
     assert [name for (name,) in run(bare, query)][: len(CANONICAL)] == CANONICAL
 
 

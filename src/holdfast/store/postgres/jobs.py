@@ -137,7 +137,8 @@ class JobVerbs(Verbs):
                     raise KeyConflict(
                         "KEY_CONFLICT",
                         f"key {row['key']!r} belongs to job {holder} of type {kind!r} with another "
-                        f"{'payload' if kind == row['type'] else 'type'}: use a key of its own for each different request",
+                        f"{'payload' if kind == row['type'] else 'type'}: use a key of its own for each different "
+                        "request",
                     )
                 else:
                     return str(holder), False

@@ -47,7 +47,10 @@ class LeaseVerbs(Verbs):
         until = stamp.to_text(self.now + lease_ms)
         held = set(
             self.run(
-                "renew", ids=array(job_id for job_id, _ in wanted), tokens=array(token for _, token in wanted), until=until
+                "renew",
+                ids=array(job_id for job_id, _ in wanted),
+                tokens=array(token for _, token in wanted),
+                until=until,
             )
         )
         return [tuple(hold) in held for hold in holds]
@@ -88,24 +91,24 @@ class LeaseVerbs(Verbs):
         numbers = [kinds.setdefault((move.status, *move[2:]), len(kinds) + 1) for _, move in endings]
         moves = [endings[numbers.index(number)].move for number in kinds.values()]
         rows = self.run(
-                "finish",
-                ids=array(claim.id for claim, _ in endings),
-                tokens=array(claim.token for claim, _ in endings),
-                results=array(move.result for _, move in endings),
-                moves=array(numbers),
-                statuses=array(move.status.value for move in moves),
-                due=array(map(self._due, moves)),
-                errors=array(move.error for move in moves),
-                give_back=array(move.give_back for move in moves),
-                failed=array(move.failed for move in moves),
-                crashed=array(move.crashed for move in moves),
-                interrupted=array(move.interrupted for move in moves),
-                hold=array(move.hold for move in moves),
-                free=array(move.free for move in moves),
-                forced=int(expired),
-                expired_before=self.stamp if expired else _NEVER,
-                now=self.stamp,
-            )
+            "finish",
+            ids=array(claim.id for claim, _ in endings),
+            tokens=array(claim.token for claim, _ in endings),
+            results=array(move.result for _, move in endings),
+            moves=array(numbers),
+            statuses=array(move.status.value for move in moves),
+            due=array(map(self._due, moves)),
+            errors=array(move.error for move in moves),
+            give_back=array(move.give_back for move in moves),
+            failed=array(move.failed for move in moves),
+            crashed=array(move.crashed for move in moves),
+            interrupted=array(move.interrupted for move in moves),
+            hold=array(move.hold for move in moves),
+            free=array(move.free for move in moves),
+            forced=int(expired),
+            expired_before=self.stamp if expired else _NEVER,
+            now=self.stamp,
+        )
         return {(job_id, token): status for job_id, token, status in rows}
 
     def _due(self, move: Move) -> str | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from hashlib import sha256
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from stat import S_ISDIR
+from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
 
 from holdfast.model.errors import BadInput
 
@@ -25,14 +26,16 @@ class Location:
             raise _bad(url.partition("@")[2] or url.partition(":")[0]) from None
         if parts.scheme not in ("postgresql", "postgres") or "\x00" in url:
             raise _bad(parts.scheme)
-        settings = dict(parse_qsl(parts.query, keep_blank_values=True))
+        # As libpq reads it: a plus sign is a plus sign.
+        pairs = (part.partition("=") for part in parts.query.split("&") if part)
+        settings = {unquote(name): unquote(value) for name, _, value in pairs}
         self.url = url
         self.deadline = _whole("deadline", settings.pop("deadline", str(DEADLINE)), _LONGEST_DEADLINE)
         # Off by default: a pooler in transaction mode hands a prepared statement to a session that never saw it.
         prepare = settings.pop("prepare", "off")
         self.prepare_after = None if prepare == "off" else _whole("prepare", prepare, 1000)
         self.given = frozenset(settings)
-        self.conninfo = urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(settings), ""))
+        self.conninfo = urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(settings, quote_via=quote), ""))
         host = parts.hostname or settings.get("host", "")
         self.shown = f"postgresql://{host}{f':{port}' if port else ''}{parts.path}"
 
@@ -66,8 +69,10 @@ def _meeting_place() -> str:
         folder = f"{gettempdir()}/holdfast-{os.getuid()}"
     os.makedirs(folder, 0o700, exist_ok=True)  # noqa: PTH103
     found = os.lstat(folder)
-    if found.st_uid != os.getuid() or found.st_mode & 0o170077 != 0o040000:
-        raise BadInput("BAD_URL", f"{folder} is not a folder of this user alone: remove it, or set XDG_RUNTIME_DIR to another")
+    if found.st_uid != os.getuid() or not S_ISDIR(found.st_mode) or found.st_mode & 0o077:
+        raise BadInput(
+            "BAD_URL", f"{folder} is not a folder of this user alone: remove it, or set XDG_RUNTIME_DIR to another"
+        )
     return folder
 
 

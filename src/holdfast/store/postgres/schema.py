@@ -22,7 +22,9 @@ def migrate(connection: Connection, queries: Queries, now: int) -> int:
     for number in missing:
         name = MIGRATIONS[number - 1]
         connection.run(queries["schema_table"], {})
-        connection.execute((files("holdfast.store.postgres") / "migrations" / f"{name}.sql").read_text(encoding="utf-8"))
+        connection.execute(
+            (files("holdfast.store.postgres") / "migrations" / f"{name}.sql").read_text(encoding="utf-8")
+        )
         connection.run(queries["schema_applied"], {"version": number, "name": name, "now": stamp.to_text(now)})
     return len(missing)
 

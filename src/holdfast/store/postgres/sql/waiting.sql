@@ -23,6 +23,7 @@ select queue, type, payload_version,
         select from job_queue as c
         where c.status = 'queued' and c.held = 0 and c.queue = lane.queue and c.type = lane.type
             and c.payload_version = lane.payload_version
+        order by c.queue, c.type, c.payload_version, c.priority, c.scheduled_at, c.id
         limit :cap) as counted) as depth,
     (select min((
         select min(c.scheduled_at) from job_queue as c
