@@ -14,7 +14,7 @@ from holdfast.model.request import NewJob
 from holdfast.store.postgres.connection import translate
 from holdfast.store.postgres.store import TRIES
 from tests.servers.postgres import server
-from tests.store.given import DONE, claim, enqueue, finish, get, is_postgres, listed, running, write
+from tests.store.given import DONE, claim, enqueue, finish, get, listed, running, write
 from tests.store.postgres.blackhole import Proxy
 
 
@@ -172,13 +172,13 @@ def test_a_server_that_takes_no_writes_is_told(pg):
     assert refusal(lambda: write(pg, write_anyway)).code == "STORE_READ_ONLY"
 
 
-def test_a_session_that_refuses_to_begin_keeps_its_connection(pg):
-    enqueue(pg)
-    connection = pg._writer
-    pg.begin()
-    connection.raw.execute("select 1")
-    assert not connection.is_lost()
+def test_a_transaction_that_was_left_broken_refuses_the_next_until_it_is_undone(pg):
+    transaction = pg.begin()
+    with pytest.raises(psycopg.Error):
+        transaction.execute("nonsense")
+    assert refusal(pg.begin).code == "STORE_REFUSED"
     pg.roll_back()
+    assert enqueue(pg)
 
 
 @pytest.mark.parametrize(
@@ -210,4 +210,3 @@ def test_a_forked_child_leaves_the_parents_connection_alone(pg):
     assert os.waitpid(child, 0)[1] == 0
     assert pg._writer.execute("select 1") == [(1,)]
     assert get(pg, run.id).status == "completed"
-    assert is_postgres(pg)
