@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.model.errors import BadInput
+from holdfast.model.errors import BadInput, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,9 +23,12 @@ def open_store(url: str, clock: Callable[[], int] | None = None, **settings: flo
         from holdfast.store.sqlite.store import SqliteStore  # noqa: PLC0415  # each back end is loaded only when used
 
         return SqliteStore(url, clock=clock, **settings)  # type: ignore[arg-type]
+    if scheme in ("postgresql", "postgres"):
+        return _postgres(url, clock)
     raise BadInput(
         "BAD_URL",
-        f"no store speaks {scheme[:30]!r}: write sqlite:///jobs.db (four slashes: an absolute path)",
+        f"no store speaks {scheme[:30]!r}: write sqlite:///jobs.db (four slashes: an absolute path), or "
+        "postgresql://user:password@host:5432/database",
     )
 
 
@@ -37,6 +40,27 @@ def store_url(url: str | None) -> str:
 def open_signal(url: str) -> Signal:
     """How the processes that use this store hear of each other."""
     from holdfast.signals.folder import FolderSignal  # noqa: PLC0415
-    from holdfast.store.sqlite.location import Location  # noqa: PLC0415
 
-    return FolderSignal(Location(url).path)
+    return FolderSignal(_meeting_place(url))
+
+
+def _meeting_place(url: str) -> str:
+    if url.startswith("sqlite:"):
+        from holdfast.store.sqlite.location import Location  # noqa: PLC0415
+
+        return Location(url).path
+    from holdfast.store.postgres.location import Location as Address  # noqa: PLC0415
+
+    return Address(url).path
+
+
+def _postgres(url: str, clock: Callable[[], int] | None) -> Store:
+    try:
+        from holdfast.store.postgres.store import PostgresStore  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name != "psycopg":
+            raise
+        raise StoreError(
+            "STORE_CANNOT_OPEN", "PostgreSQL needs the psycopg driver: pip install 'holdfast[postgres]'"
+        ) from None
+    return PostgresStore(url, clock=clock)

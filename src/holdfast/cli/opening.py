@@ -64,8 +64,8 @@ def opened(flag: str | None, *, looking: bool = True) -> Iterator[App]:
 
 def file_of(app: App) -> str | None:
     """The file of a store that is one."""
-    location = getattr(app.desk.store, "location", None)
-    return None if location is None else str(location.path)
+    location: Any = getattr(app.desk.store, "location", None)
+    return str(location.path) if app.desk.store.url.startswith("sqlite:") else None
 
 
 def person() -> str:
