@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.numbers import Finite
 from holdfast.cli.opening import chosen_url
 from holdfast.cli.plain import clean
 from holdfast.worker.child import COROUTINES, THREADS
@@ -36,7 +37,7 @@ def worker_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--alone", default=4, show_default=True, type=click.IntRange(1, 64),
                      help="Most jobs at once that run in processes of their own."),
         click.option("--no-signals", is_flag=True, help="Find new jobs by polling alone."),
-        click.option("--stop-seconds", default=STOP_SECONDS, show_default=True, type=click.FloatRange(0, 3600),
+        click.option("--stop-seconds", default=STOP_SECONDS, show_default=True, type=Finite(0, 3600),
                      help="How long running jobs may go on after the first signal to stop."),
         click.option("--log-level", default="WARNING", show_default=True,
                      type=click.Choice(_LEVELS, case_sensitive=False), help="What is told on standard error."),

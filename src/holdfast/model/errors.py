@@ -55,6 +55,7 @@ CODES: dict[str, str] = {
     "UNSAFE_SQLITE": "the SQLite library has the WAL-reset corruption bug",
     "NETWORK_FILE_SYSTEM": "SQLite's write-ahead log does not work on network file systems",
     "WRONG_CONNECTION": "that connection cannot carry an enqueue for this store",
+    "CANNOT_LISTEN": "the address of the HTTP door is taken, or cannot be had",
     "USE_AWAIT": "a blocking call was made inside a running event loop",
     "JOB_FAILED": "the job ended failed or dead_letter",
     "JOB_CANCELLED": "the job was cancelled",
