@@ -247,3 +247,16 @@ def test_going_back_after_the_disk_ended_the_transaction_changes_nothing(sqlite_
     connection = sqlite_store._writer
     connection.back_to_save()  # no transaction is open: there is nothing to go back to
     assert not connection.in_transaction()
+
+
+def test_a_file_behind_a_link_that_leads_nowhere_yet_is_made_for_its_owner_alone(file, open_file, tmp_path):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    file.symlink_to(folder / "real.db")
+    old = os.umask(0o000)
+    try:
+        enqueue(open_file(file))
+    finally:
+        os.umask(old)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+    assert modes == {"real.db": 0o600, "real.db-wal": 0o600, "real.db-shm": 0o600}
