@@ -9,7 +9,7 @@ import click
 
 from holdfast.cli.numbers import Finite
 from holdfast.cli.opening import chosen_url
-from holdfast.cli.plain import clean
+from holdfast.cli.plain import clean, many
 from holdfast.worker.child import COROUTINES, THREADS
 from holdfast.worker.places import MOST_READY
 from holdfast.worker.supervisor import STOP_SECONDS, Options
@@ -84,7 +84,8 @@ def announce(supervisor: Supervisor) -> None:
     types = ", ".join(clean(one["type"]) for one in app.types) or "no types: register handlers with @app.job"
     queues = ", ".join(f"{clean(name)}={places}" if places else clean(name) for name, places in app.queues.items())
     click.echo(
-        f"holdfast worker {options.spec}: {options.processes} process(es), store {_without_secret(app.url)}", err=True
+        f"holdfast worker {options.spec}: {many(options.processes, 'process', plural='processes')}, store {_without_secret(app.url)}",
+        err=True,
     )
     click.echo(f"  queues {queues or '-'}; types {types}", err=True)
     click.echo("  Ctrl-C stops it: what runs may finish; a second one stops it at once", err=True)

@@ -81,7 +81,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """A signal to stop is an ordinary end: uvicorn would raise it again, and the exit code would tell of a death."""
+        """A signal to stop is an ordinary end; raised again, as uvicorn does, it would look like a death."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

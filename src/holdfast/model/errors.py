@@ -44,6 +44,7 @@ CODES: dict[str, str] = {
     "STORE_FULL": "the disk is full, or nearly",
     "STORE_READ_ONLY": "the database cannot be written",
     "STORE_CANNOT_OPEN": "the database file cannot be opened or created",
+    "STORE_MISSING": "there is no database at the address yet",
     "STORE_CORRUPT": "the database file is damaged",
     "STORE_REFUSED": "the database refused the statement",
     "FORKED_IN_TRANSACTION": "the process was forked while its parent held a transaction open",
