@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_SETTINGS = frozenset({
+SETTINGS = frozenset({
     "type", "queue", "priority", "max_attempts", "timeout", "lease", "backoff", "max_crashes", "permanent", "version",
     "isolation", "key_window",
 })  # fmt: skip
@@ -103,7 +103,7 @@ class Call:
 
 def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]) -> Handler[Any, Any]:
     """Make a function a handler of the application."""
-    check_options(settings, _SETTINGS)
+    check_options(settings, SETTINGS)
     _check_function("@app.job", function)
     kind = check_name("type", settings.get("type") or function.__name__)
     definition = Definition(
