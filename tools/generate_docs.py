@@ -178,7 +178,7 @@ def public_names(package: Any) -> str:
         "",
         "## Options of @app.job",
         "",
-        "All are named: `@app.job(queue=\"images\", timeout=30)`. Durations are seconds or a `timedelta`.",
+        'All are named: `@app.job(queue="images", timeout=30)`. Durations are seconds or a `timedelta`.',
         "",
         *option_table(JOB_OPTIONS, set(importlib.import_module("holdfast.handler").SETTINGS)),
     ]

@@ -83,5 +83,7 @@ def test_a_wait_that_is_over_tells_how_the_job_stands(app, clock):
     from holdfast.testing import drain
 
     drain(app)
-    with pytest.raises(holdfast.ResultTimeout, match=r"it is queued; its last error was ConnectionError: nobody at home"):
+    with pytest.raises(
+        holdfast.ResultTimeout, match=r"it is queued; its last error was ConnectionError: nobody at home"
+    ):
         handle.result(timeout=0)

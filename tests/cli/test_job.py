@@ -123,7 +123,8 @@ def test_a_job_that_does_not_run_is_explained(cli, app):
 
 
 @pytest.mark.parametrize("verb", ["show", "retry", "cancel", "explain", "history"])
-def test_a_job_that_is_not_there_is_not_found(cli, verb):
+def test_a_job_that_is_not_there_is_not_found(cli, app, verb):
+    app.jobs()
     answer = cli("job", verb, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
     assert (answer.code, answer.out) == (1, "")
     assert answer.err.splitlines()[-1].startswith("error JOB_NOT_FOUND: ")

@@ -90,7 +90,9 @@ def test_who_looks_at_a_store_that_is_not_there_is_told(cli, tmp_path):
     ):  # fmt: skip
         answer = cli(*arguments)
         assert (answer.code, answer.out) == (1, "")
-        assert answer.err.startswith(f"error STORE_MISSING: there is no database at {tmp_path}/jobs.db: `holdfast migrate`")
+        assert answer.err.startswith(
+            f"error STORE_MISSING: there is no database at {tmp_path}/jobs.db: `holdfast migrate`"
+        )
         assert not (tmp_path / "jobs.db").exists()
 
 

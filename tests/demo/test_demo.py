@@ -48,7 +48,12 @@ def test_the_demo_ends_when_its_worker_does(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_demo_in_good_order(tmp_path, number):
     demo = subprocess.Popen(
-        [*PROGRAM, "run"], cwd=ROOT, env=environment(tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        [*PROGRAM, "run"],
+        cwd=ROOT,
+        env=environment(tmp_path),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert demo.stderr is not None
     assert any("http://127.0.0.1:" in line for line in demo.stderr)

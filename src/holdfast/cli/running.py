@@ -83,10 +83,8 @@ def announce(supervisor: Supervisor) -> None:
     app, options = supervisor.app, supervisor.options
     types = ", ".join(clean(one["type"]) for one in app.types) or "no types: register handlers with @app.job"
     queues = ", ".join(f"{clean(name)}={places}" if places else clean(name) for name, places in app.queues.items())
-    click.echo(
-        f"holdfast worker {options.spec}: {many(options.processes, 'process', plural='processes')}, store {_without_secret(app.url)}",
-        err=True,
-    )
+    processes = many(options.processes, "process", plural="processes")
+    click.echo(f"holdfast worker {options.spec}: {processes}, store {_without_secret(app.url)}", err=True)
     click.echo(f"  queues {queues or '-'}; types {types}", err=True)
     click.echo("  Ctrl-C stops it: what runs may finish; a second one stops it at once", err=True)
 

@@ -20,7 +20,7 @@ _ARRIVING = (h11.IDLE, h11.SEND_BODY)
 
 
 def protocol_with(seconds: float) -> type[H11Protocol]:
-    """uvicorn's protocol, with an end to its patience."""
+    """Uvicorn's protocol, with an end to its patience."""
 
     class Patient(H11Protocol):
         """Closes a connection whose request has not arrived in time."""
