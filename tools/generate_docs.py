@@ -70,6 +70,7 @@ def render_all() -> Iterator[tuple[str, str]]:
     errors = importlib.import_module("holdfast.model.errors")
     yield "reference/errors.md", error_codes(errors.CODES, list(error_classes(errors)))
     yield "reference/api.md", public_names(importlib.import_module("holdfast"))
+    yield "reference/options.md", options_page(importlib.import_module("holdfast"))
     if importlib.util.find_spec("holdfast.model.settings") is not None:
         settings = importlib.import_module("holdfast.model.settings")
         yield "reference/settings.md", settings_page(settings.SETTINGS)
@@ -171,6 +172,17 @@ def public_names(package: Any) -> str:
             row(f"`{name}`", called_as(getattr(package, name)), promise(getattr(package, name)))
             for name in sorted(package.__all__)
         ),
+        "",
+        "What `App` and `@app.job` take: [options](options.md).",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def options_page(package: Any) -> str:
+    lines = [
+        "# Options",
+        "",
+        NOTE,
         "",
         "## Options of App",
         "",

@@ -72,7 +72,7 @@ class Handle:
         return f"<Handle {self.id}>"
 
 
-def _deadline(timeout: float | None) -> float:
+def _deadline(timeout: object) -> float:
     if timeout is None:
         return float("inf")
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or isnan(timeout):

@@ -221,7 +221,7 @@ def test_a_statement_that_would_end_the_transaction_is_refused(app, statement):
 @pytest.mark.parametrize(
     "statement",
     [
-        "select 'commit'", "select 1 -- ; commit", "insert into notes values ('; rollback')", 'select 1 as "end"',
+        "select 1;", ";select 1", "select 'commit'", "select 1 -- ; commit", "insert into notes values ('; rollback')", 'select 1 as "end"',
         "select case when 1 then 2 end", "update notes set text = 'begin'",
         "create temp trigger t after insert on notes begin update notes set text = 'x'; select 1; end",
     ],

@@ -10,7 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CONTROL = frozenset({"begin", "commit", "end", "rollback", "savepoint", "release"})
+_CONTROL = re.compile("begin|commit|end|rollback|savepoint|release")
+_BODY = re.compile("(?i)begin")  # of a trigger
 _PART = re.compile(
     r"""(?x) '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\] | --[^\n]* | /\*.*?(?:\*/|\Z) | ; | \w+""",
     re.DOTALL,
@@ -26,7 +27,7 @@ def check_statement(sql: object) -> None:
     for words in _statements(sql):
         if in_trigger:
             in_trigger = words[0] != "end"
-        elif words[0] in _CONTROL:
+        elif _CONTROL.fullmatch(words[0]):
             raise BadInput(
                 "BAD_OPTION",
                 f"{words[0]} cannot be sent here: the block commits when it is left, and an error that leaves it rolls "
@@ -41,7 +42,7 @@ def _statements(sql: str) -> Iterator[list[str]]:
     words: list[str] = []
     for part in _PART.findall(sql):
         # In `create trigger ... begin insert ...; end` the word begin starts the trigger's first statement.
-        ends = part == ";" or (part.lower() == "begin" and "trigger" in words)
+        ends = part == ";" or (_BODY.fullmatch(part) and "trigger" in words)
         if ends and words:
             yield words
             words = []
