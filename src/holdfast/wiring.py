@@ -34,6 +34,12 @@ def open_store(url: str, clock: Callable[[], int] | None = None, **settings: flo
 
 def store_url(url: str | None) -> str:
     """The address that was given, else the environment's, else a file in the working folder."""
+    if url is not None and not isinstance(url, str):
+        raise BadInput(
+            "BAD_URL",
+            f"the store's address is text, not {type(url).__name__}: write sqlite:///jobs.db "
+            "(four slashes: an absolute path)",
+        )
     return url or os.environ.get("HOLDFAST_URL") or DEFAULT_URL
 
 
