@@ -61,7 +61,7 @@ MUTANTS = [
     Mutant("a suspect runs among others", SQL + "finish.sql", "held = (held & ~:free) | :hold", "held = (held & ~:free) | 0 * :hold"),
     Mutant("PostgreSQL: finish has no fence", PG + "finish.sql", "and j.lease_token = e.token and", "and"),
     Mutant("PostgreSQL: renew has no fence", PG + "renew.sql", "and j.lease_token = h.token and", "and"),
-    Mutant("PostgreSQL: recovery has no guard", PG + "finish.sql", " and j.lease_until < :expired_before::timestamptz", " and :expired_before::text is not null"),
+    Mutant("PostgreSQL: recovery has no guard", PG + "finish.sql", " and j.lease_until < :expired_before::timestamptz", " and :expired_before::text is not null and j.lease_until is not null"),
     Mutant("PostgreSQL: the token stays at a forced end", PG + "finish.sql", "j.lease_token + :forced", "j.lease_token + 0 * :forced"),
     Mutant("PostgreSQL: a graceful cancel is ignored", PG + "finish.sql", "when j.cancel_requested_at is null or m.status = 'completed' then", "when true then"),
     Mutant("PostgreSQL: the last of two endings holds", "store/postgres/leases.py", "runs.setdefault((claim.id, claim.token), place)", "runs[claim.id, claim.token] = place"),
