@@ -10,10 +10,11 @@ NAME = ".s.PGSQL.5432"
 
 
 class Proxy:
-    """Between one folder's socket and another's."""
+    """Between a socket in a folder and the server that a connection leads to."""
 
-    def __init__(self, behind, before):
-        self._behind = str(behind / NAME)
+    def __init__(self, connection, before):
+        host, port = connection.info.host, connection.info.port
+        self._behind = f"{host}/.s.PGSQL.{port}" if host.startswith("/") else (host, port)
         self._before = str(before / NAME)
         self._silent = threading.Event()
         self._done = threading.Event()
@@ -49,7 +50,7 @@ class Proxy:
     def _step(self, watched, ready):
         if ready is self._listening:
             caller, _ = ready.accept()
-            server = socket.socket(socket.AF_UNIX)
+            server = socket.socket(socket.AF_UNIX if isinstance(self._behind, str) else socket.AF_INET)
             server.connect(self._behind)
             self._pairs |= {caller: server, server: caller}
             watched.register(caller, selectors.EVENT_READ)

@@ -13,7 +13,6 @@ from holdfast.model.errors import StoreError
 from holdfast.model.request import NewJob
 from holdfast.store.postgres.connection import translate
 from holdfast.store.postgres.store import TRIES
-from tests.servers.postgres import server
 from tests.store.given import DONE, claim, enqueue, finish, get, listed, running, write
 from tests.store.postgres.blackhole import Proxy
 
@@ -105,9 +104,10 @@ def test_a_statement_that_takes_too_long_is_ended_by_the_server(open_url, url):
     assert enqueue(store)
 
 
-def test_a_server_that_falls_silent_holds_no_caller_beyond_the_deadline(open_url, url, tmp_path):
-    with Proxy(server().folder, tmp_path) as proxy:
-        store = open_url(f"{url.partition('?')[0]}?host={tmp_path}&deadline=1")
+def test_a_server_that_falls_silent_holds_no_caller_beyond_the_deadline(open_url, url, admin, tmp_path):
+    with Proxy(admin, tmp_path) as proxy:
+        own = admin.info
+        store = open_url(f"postgresql://{own.user}:{own.password}@/{own.dbname}?host={tmp_path}&deadline=1")
         job_id = enqueue(store)
         proxy.swallow()
         started = monotonic()
