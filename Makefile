@@ -45,7 +45,7 @@ format: $(STAMP)  ## Format the code and apply the safe repairs of the linter
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(STAMP)  ## Measure throughput and latency on this machine
+bench: $(STAMP)  ## Measure ours and the peers in turn on this machine, against the targets; most of an hour
 	$(BIN)/python -m bench
 
 chaos: $(STAMP)  ## Kill real processes and count what was lost

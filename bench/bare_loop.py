@@ -1,6 +1,6 @@
 """The least that does the same work on SQLite, without a library: what ours is held against.
 
-A durable insert of the canonical columns; a bulk insert; and a worker of one table: pydantic payload, coroutine
+A bulk insert, and a worker of one table: pydantic payload, coroutine
 handler, fenced finish, claim and finish in one transaction of a database thread.
 """
 
@@ -18,19 +18,7 @@ import apsw
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_json
 
-from bench.rounds import Sample
-
-CANONICAL = """
-create table jobs (
-    id text not null primary key, type text not null, status text not null, priority integer not null,
-    scheduled_at text not null, lease_owner text, lease_until text, payload text not null, idempotency_key text,
-    attempts integer not null, max_retries integer not null, error text, created_at text not null,
-    updated_at text not null, started_at text, completed_at text, result text
-) without rowid;
-create index due on jobs (priority, scheduled_at, id) where status = 'queued';
-create unique index keys on jobs (idempotency_key) where idempotency_key is not null
-"""
-INSERT = "insert into jobs values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+from holdfast.cli.measures.rounds import Sample
 
 QUEUE = """
 create table job_queue (
@@ -83,23 +71,6 @@ def connect(path: Path) -> apsw.Connection:
     for setting in (*settings, "temp_store=memory", "busy_timeout=5000"):  # one a call: it stops at the first row
         connection.execute(f"pragma {setting}").fetchall()
     return connection
-
-
-def insert_each(path: Path, count: int, payload: str) -> Sample:
-    """Rows one by one, each with a commit of its own."""
-    connection = connect(path)
-    connection.execute(CANONICAL)
-    now = _now()
-    rows = [
-        (f"01J{i:023d}", "thumbnail", "queued", 5, now, None, None, payload, None, 0, 3, None, now, now, *[None] * 3)
-        for i in range(count)
-    ]
-    begin = perf_counter()
-    for row in rows:
-        connection.execute(INSERT, row)
-    took = perf_counter() - begin
-    connection.close()
-    return Sample(count / took)
 
 
 def insert_all(path: Path, count: int, payload: str) -> Sample:

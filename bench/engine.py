@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import bare_loop, growth, ours
-from bench.rounds import AtLeast, Sample, Workload
+from holdfast.cli.measures import bare, trials
+from holdfast.cli.measures.rounds import AtLeast, Sample, Workload
+from holdfast.cli.measures.workloads import on_bare, on_ours
 
 OURS = "Holdfast"
 
@@ -40,12 +42,10 @@ def groups(folder: Path, sizes: Sizes, only: frozenset[str] = frozenset()) -> li
 def _one_at_a_time(folder: Path, sizes: Sizes) -> Workload:
     return Workload(
         name="W1",
-        title="enqueue one at a time, durable",
+        title="enqueue one at a time, beside a bare insert",
         sides={
-            OURS: _on_a_new_file(folder, lambda path: ours.enqueue_each(path, sizes.each)),
-            "bare insert": _on_a_new_file(
-                folder, lambda path: bare_loop.insert_each(path, sizes.each, ours.payload_text())
-            ),
+            OURS: on_ours(folder, "", lambda queue: trials.one_at_a_time(queue, sizes.each)),
+            "bare insert": on_bare(folder, "", lambda url: bare.insert_each(url, sizes.each)),
         },
         targets=(AtLeast(OURS, "bare insert", 0.7),),
     )

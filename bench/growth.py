@@ -10,7 +10,7 @@ from time import time_ns
 import apsw
 
 from bench import ours
-from bench.rounds import AtLeast, Sample, Workload
+from holdfast.cli.measures.rounds import AtLeast, Sample, Workload
 from holdfast.model import stamp
 
 HOUR_MS = 3_600_000

@@ -8,8 +8,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from bench.rounds import Sample
 from holdfast import App
+from holdfast.cli.measures.rounds import Sample
 from holdfast.engine import leases
 from holdfast.model.outcome import Returned
 from holdfast.store.port import Order
@@ -37,18 +37,6 @@ def open_app(path: Path) -> tuple[App, Any]:
     app = App(f"sqlite:///{path}")
     app.desk.store.migrate()
     return app, app.job(thumbnail)
-
-
-def enqueue_each(path: Path, count: int) -> Sample:
-    """Jobs one by one, each durable before the next."""
-    app, handler = open_app(path)
-    handler.enqueue(path=PATH, width=5)
-    begin = perf_counter()
-    for _ in range(count):
-        handler.enqueue(path=PATH, width=5)
-    took = perf_counter() - begin
-    app.close()
-    return Sample(count / took)
 
 
 def enqueue_all(path: Path, count: int) -> Sample:

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
-import statistics
 from pathlib import Path
 from typing import Any
 
-import apsw
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from bench.rounds import AtLeast, Result, Verdict
+from holdfast.cli.measures.report import as_json, cells, machine, number
+from holdfast.cli.measures.rounds import AtLeast, Result, Verdict
+
+OURS = "Holdfast"
+WORDS = {True: "[green]met[/]", False: "[bold red]MISSED[/]", None: "[yellow]not judged[/]"}
 
 
-def show(results: list[Result], console: Console) -> None:
-    """Print the table."""
-    table = Table(title=f"{_machine()['python']}, SQLite {apsw.sqlite_lib_version()}, {os.cpu_count()} cores")
-    table.add_column("workload")
-    table.add_column("side")
-    table.add_column("per second", justify="right")
-    table.add_column("lowest to highest", justify="right")
+def show(results: list[Result], console: Console, facts: dict[str, Any] | None = None) -> None:
+    """Print what was measured, and what was asked for."""
+    known = machine() | (facts or {})
+    title = ", ".join(f"{name} {value}" for name, value in known.items() if isinstance(value, str | int) and value)
+    table = Table("workload", "side", title=title)
+    for name in ("per second", "lowest to highest", f"{OURS} is"):
+        table.add_column(name, justify="right")
     table.add_column("other figures")
     for result in results:
-        for number, side in enumerate(result.workload.sides):
-            table.add_row(result.workload.title if number == 0 else "", side, *_cells(result, side))
+        for count, side in enumerate(result.workload.sides):
+            rate, spread, told = cells(result, side)
+            words = "" if count else f"{result.workload.name}: {result.workload.title}"
+            table.add_row(*map(escape, (words, side, rate, spread, _times(result, side), told)))
         table.add_section()
     console.print(table)
-    for result in results:
-        for verdict in result.verdicts():
-            console.print(_line(result, verdict), highlight=False)
+    console.print(_targets(results))
 
 
 def missed(results: list[Result]) -> int:
@@ -39,62 +40,51 @@ def missed(results: list[Result]) -> int:
     return sum(verdict.met is False for result in results for verdict in result.verdicts())
 
 
-def write(results: list[Result], path: Path) -> None:
+def write(results: list[Result], path: Path, facts: dict[str, Any] | None = None) -> None:
     """Write everything that was measured."""
-    said = {"machine": _machine(), "workloads": [_as_json(result) for result in results]}
+    said = {"machine": machine() | (facts or {}), "workloads": [as_json(result) for result in results]}
     path.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
 
 
-def _cells(result: Result, side: str) -> tuple[str, str, str]:
-    rates = result.rates(side)
-    samples = result.samples[side]
-    faults = [sample.fault for sample in samples if sample.fault]
-    names = dict.fromkeys(name for sample in samples for name in sample.figures)
-    figures = ", ".join(f"{name} {_number(result.figure(side, name))}" for name in names)
-    if not rates:
-        return "-", "", faults[0] if faults else figures
-    return _number(statistics.median(rates)), f"{_number(min(rates))} to {_number(max(rates))}", figures
+def _targets(results: list[Result]) -> Table:
+    table = Table("workload", "target", title="Targets")
+    for name in ("measured", "lowest to highest"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    for result in results:
+        for verdict in result.verdicts():
+            spread = _spread(result, verdict)
+            row = (result.workload.name, str(verdict.target), number(verdict.value), spread)
+            table.add_row(*map(escape, row), WORDS[verdict.met] + escape(_why(result, verdict)))
+    return table
 
 
-def _line(result: Result, verdict: Verdict) -> str:
-    colour, word = {True: ("green", "met   "), False: ("red", "MISSED"), None: ("yellow", "open  ")}[verdict.met]
-    value = "not measured" if verdict.value is None else f"{verdict.value:.2f}"
-    spread = ""
-    if isinstance(verdict.target, AtLeast) and verdict.value is not None:
-        found = _ratios(result, verdict.target)
-        spread = f" ({min(found):.2f} to {max(found):.2f})"
-    return f"[{colour}]{word}[/] {result.workload.name}: {verdict.target}: {value}{spread}"
+def _spread(result: Result, verdict: Verdict) -> str:
+    target = verdict.target
+    if isinstance(target, AtLeast):
+        found = result.ratios(target.side, target.over)
+    else:
+        samples = result.samples.get(target.side, ())
+        found = [sample.figures[target.figure] for sample in samples if target.figure in sample.figures]
+    return f"{number(min(found))} to {number(max(found))}" if len(found) > 1 else ""
 
 
-def _ratios(result: Result, target: AtLeast) -> list[float]:
-    pairs = zip(result.samples[target.side], result.samples[target.over], strict=True)
-    return [mine.rate / other.rate for mine, other in pairs if mine.rate and other.rate]
+def _why(result: Result, verdict: Verdict) -> str:
+    """Why a target was not judged."""
+    if verdict.met is not None:
+        return ""
+    target = verdict.target
+    sides = (target.side, target.over) if isinstance(target, AtLeast) else (target.side,)
+    absent = [f"{side} was left out" for side in sides if side not in result.samples]
+    reasons = absent or [f"{side}: {fault}" for side in sides if (fault := result.fault(side))]
+    return f" ({'; '.join(reasons) or 'too few jobs'})"
 
 
-def _as_json(result: Result) -> dict[str, Any]:
-    return {
-        "name": result.workload.name,
-        "title": result.workload.title,
-        "sides": {
-            side: [{"rate": one.rate, "figures": one.figures, "fault": one.fault} for one in samples]
-            for side, samples in result.samples.items()
-        },
-        "targets": [
-            {"target": str(verdict.target), "value": verdict.value, "met": verdict.met} for verdict in result.verdicts()
-        ],
-    }
-
-
-def _machine() -> dict[str, Any]:
-    return {
-        "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "system": f"{platform.system()} {platform.machine()}",
-        "cores": os.cpu_count(),
-        "sqlite": apsw.sqlite_lib_version(),
-    }
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+def _times(result: Result, side: str) -> str:
+    """How many times as fast as this side ours is, under the same conditions."""
+    endings = [name.removeprefix(OURS) for name in result.workload.sides if name.startswith(OURS)]
+    fitting = max((ending for ending in endings if side.endswith(ending)), key=len, default=None)
+    if fitting is None or side.startswith(OURS):
+        return ""
+    ratio = result.ratio(OURS + fitting, side)
+    return "" if ratio is None else f"{number(ratio)} x"

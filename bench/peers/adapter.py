@@ -1,26 +1,25 @@
-"""What a queue must be able to do to be measured, and the job that all of them run.
-
-Imported in the peers' own environments: nothing but the standard library.
+"""A peer, as the trials want a queue to be. Imported in the peers' own environments: nothing but the standard library,
+and of Holdfast only what needs no more than that.
 """
 
 from __future__ import annotations
 
 import importlib
-import os
 import sqlite3
-import struct
 import sys
 import time
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-RECORD = struct.Struct("<qqq")  # when it was enqueued, when its handler began, in which process
+from holdfast.cli.measures import ruler
+
+CHUNK = 10_000
 
 
 class Adapter:
     """One queue. `folder` is private to one measurement."""
 
+    name = ""  # of the module, for the worker processes
     words = ""  # how it is set up
     bulk = False  # it has a bulk call of its own
     several = True  # two worker processes may share a queue
@@ -30,6 +29,10 @@ class Adapter:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / "queue.db"
+
+    @property
+    def grows(self) -> bool:
+        return bool(self.table) or self.bulk
 
     def open(self) -> None:
         """Make the queue, or join the one that is there."""
@@ -45,7 +48,11 @@ class Adapter:
             self.enqueue(payload)
 
     def grow(self, rows: int) -> None:
-        """Put so many more waiting jobs into the queue, by copies of the one that is there."""
+        """Put so many more waiting jobs into the queue: by copies of the one that is there, else by its bulk call."""
+        if not self.table:
+            for start in range(0, rows, CHUNK):
+                self.enqueue_many([ruler.payload() for _ in range(min(CHUNK, rows - start))])
+            return
         with sqlite3.connect(self.path) as connection:
             names = [name for (name,) in connection.execute("select name from pragma_table_info(?)", [self.table])]
             names = [name for name in names if name != "id"]
@@ -59,42 +66,26 @@ class Adapter:
         connection.close()
 
     def work(self) -> Any:
-        """In a worker process: run jobs with `note` until the process is ended. May be a coroutine."""
+        """In a worker process: run jobs with `run` until the process is ended. May be a coroutine."""
         raise NotImplementedError
 
-    def commands(self, name: str, workers: int) -> list[list[str]]:
+    def commands(self, workers: int) -> list[list[str]]:
         """What to start for so many worker processes."""
-        return [[sys.executable, "-m", "bench.peers.serve", name, str(self.folder)]] * workers
+        return [[sys.executable, "-m", "bench.peers.serve", self.name, str(self.folder)]] * workers
 
     def remaining(self) -> int | None:
         """Jobs that are not durably complete; None if the queue cannot tell."""
         return None
 
 
-def payload() -> dict[str, Any]:
-    """About 200 bytes of JSON with the time in it."""
-    return {
-        "t": time.time_ns(),
-        "user_id": 123456,
-        "action": "send_welcome_mail",
-        "tags": ["a", "b", "c"],
-        "body": "x" * 100,
-    }
+def run(enqueued: int) -> None:
+    """The job: a line in the record. One that must never return waits to be killed."""
+    if ruler.note(enqueued):
+        time.sleep(3_600)
 
 
-def note(enqueued: int) -> None:
-    """The job: add a line to the shared record. Appends are whole, over processes and threads."""
-    os.write(_record(), RECORD.pack(enqueued, time.time_ns(), os.getpid()))
-
-
-@cache
-def _record() -> int:
-    return os.open(os.environ["BENCH_RECORD"], os.O_WRONLY | os.O_APPEND)
-
-
-def load(name: str, folder: Path) -> Adapter:
-    """The adapter `name`; what follows a colon is its variant."""
-    module, _, variant = name.partition(":")
-    peer = importlib.import_module(f"bench.peers.adapters.{module}").Peer(folder)
-    peer.variant = variant
+def load(name: str, folder: Path) -> Any:
+    """The queue of the adapter `name`, not opened yet."""
+    peer = importlib.import_module(f"bench.peers.adapters.{name}").Peer(folder)
+    peer.name = name
     return peer

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.peers.environments import NotInstalled, python_for
-from bench.rounds import AtLeast, Below, Sample, Workload
+from bench.peers import client
+from bench.peers.environments import ROOT, Environment
+from holdfast.cli.measures.rounds import AtLeast, Below, Sample, Target, Workload
 
 OURS = "Holdfast"
 PEERS = {
@@ -22,8 +25,9 @@ PEERS = {
     "persist-queue": "persist_queue",
     "honker": "honker",
 }
-ROOT = Path(__file__).parents[2]
 LONGEST = 300  # seconds of one measurement
+LONGEST_DRAIN = 1_800
+CLEAN_UP = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,82 +39,145 @@ class Sizes:
     drain: int = 10_000
     drain_ours: int = 60_000
     pick_up: int = 200
+    idle_seconds: float = 5
+    kill_seconds: float = 45
     large: int = 1_000_000
+    memory: int = 1_000_000
 
 
-TINY = Sizes(each=20, bulk=200, drain=100, drain_ours=200, pick_up=20, large=2_000)
+TINY = Sizes(
+    each=20,
+    bulk=200,
+    drain=100,
+    drain_ours=200,
+    pick_up=20,
+    idle_seconds=0.5,
+    kill_seconds=3,
+    large=2_000,
+    memory=5_000,
+)
 
 
-def groups(folder: Path, sizes: Sizes, only: frozenset[str], peers: frozenset[str]) -> list[list[Workload]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Where the sides run, and how much."""
+
+    folder: Path
+    sizes: Sizes
+    environments: dict[str, Environment] = field(default_factory=dict)
+
+    def side(self, name: str, work: str) -> Callable[[], Sample]:
+        """One measurement of one side."""
+        sizes = self.sizes
+        drained = sizes.drain_ours if name == OURS else sizes.drain
+        given = {"W1": sizes.each, "W2": sizes.bulk, "W4": sizes.pick_up, "memory": sizes.memory}
+        return lambda: _measured(self, PEERS[name], work, given.get(work, drained))
+
+
+def groups(setting: Setting, names: list[str], only: frozenset[str]) -> list[list[Workload]]:
     """All in one group: every peer once a round."""
-    names = [name for name in PEERS if not peers or name in peers]
+    below = Below(OURS, "p50 ms", 1.5), Below(OURS, "p99 ms", 5), Below(OURS, "idle CPU %", 1)
     made = [
-        _workload("W1", "enqueue one at a time", names, folder, sizes),
-        _workload("W2", "enqueue in bulk", names, folder, sizes, AtLeast(OURS, "FlexiQ", 2)),
-        _drains(names, folder, sizes),
-        _workload(
-            "W4",
-            "pick-up by an idle worker",
-            names,
-            folder,
-            sizes,
-            Below(OURS, "p50 ms", 1.5),
-            Below(OURS, "p99 ms", 5),
-        ),
-        _growth(names, folder, sizes),
+        _workload("W1", "enqueue one at a time", names, setting),
+        _workload("W2", "enqueue in bulk", names, setting, AtLeast(OURS, "FlexiQ", 2)),
+        _drains(names, setting),
+        _workload("W4", "an idle worker, then a job every 20 ms", names, setting, *below),
+        _growth(names, setting),
+        *_kills(names, setting),
+        _memory(names, setting),
     ]
-    return [[workload for workload in made if not only or workload.name in only]]
+    return [[workload for workload in made if workload.sides and (not only or workload.name in only)]]
 
 
-def _workload(
-    work: str, title: str, names: list[str], folder: Path, sizes: Sizes, *targets: AtLeast | Below
-) -> Workload:
-    sides = {name: _side(name, work, folder, sizes) for name in names}
-    return Workload(name=work, title=title, sides=sides, targets=targets)
+def _workload(work: str, title: str, names: list[str], setting: Setting, *targets: Target) -> Workload:
+    sides = {name: setting.side(name, work) for name in names}
+    return Workload(name=work, title=title, sides=sides, targets=targets if OURS in names else ())
 
 
-def _drains(names: list[str], folder: Path, sizes: Sizes) -> Workload:
-    one = {name: _side(name, "W3", folder, sizes) for name in names}
-    two = {f"{name} x2": _side(name, "W3x2", folder, sizes) for name in names}
+def _drains(names: list[str], setting: Setting) -> Workload:
+    one = {name: setting.side(name, "W3") for name in names}
+    two = {f"{name} x2": setting.side(name, "W3x2") for name in names}
     targets = (
         AtLeast(OURS, "litequeue", 3),
         AtLeast(OURS, "honker", 2),
         AtLeast(OURS, "FlexiQ", 12),
         AtLeast(f"{OURS} x2", OURS, 1),
     )
-    return Workload(name="W3", title="drain, 1 and 2 worker processes", sides=one | two, targets=targets)
+    return Workload(
+        name="W3",
+        title="drain, 1 and 2 worker processes",
+        sides=one | two,
+        targets=targets if OURS in names else (),
+    )
 
 
-def _growth(names: list[str], folder: Path, sizes: Sizes) -> Workload:
-    grown = {f"{name}, {sizes.large:,} queued": _side(name, "W5", folder, sizes) for name in names}
-    few = {f"{OURS}, 1,000 queued": _side(OURS, "W5small", folder, sizes)}
-    target = AtLeast(f"{OURS}, {sizes.large:,} queued", f"{OURS}, 1,000 queued", 0.9)
-    return Workload(name="W5", title="drain in a large queue", sides=few | grown, targets=(target,))
+def _growth(names: list[str], setting: Setting) -> Workload:
+    many, few = f", {setting.sizes.large:,} queued", ", 1,000 queued"
+    grown = {f"{name}{many}": setting.side(name, "W5") for name in names}
+    if OURS not in names:
+        return Workload(name="W5", title="drain in a large queue", sides=grown)
+    sides = {f"{OURS}{few}": setting.side(OURS, "W5small")} | grown
+    target = AtLeast(f"{OURS}{many}", f"{OURS}{few}", 0.9)
+    return Workload(name="W5", title="drain in a large queue", sides=sides, targets=(target,))
 
 
-def _side(name: str, work: str, folder: Path, sizes: Sizes) -> Callable[[], Sample]:
-    drained = sizes.drain_ours if name == OURS else sizes.drain
-    jobs = {"W1": sizes.each, "W2": sizes.bulk, "W4": sizes.pick_up}.get(work, drained)
-    return lambda: _measured(PEERS[name], work, jobs, folder, sizes.large)
+def _kills(names: list[str], setting: Setting) -> list[Workload]:
+    """Ours in every round; the peers once, for some take longer than anyone wants to wait twice."""
+    whole = f"{OURS}, a whole worker"
+    ours = {OURS: setting.side(OURS, "kill"), whole: setting.side(OURS, "kill whole")} if OURS in names else {}
+    theirs = {name: setting.side(name, "kill") for name in names if name != OURS}
+    targets = tuple(Below(side, "re-run after ms", 1_000) for side in ours)
+    return [
+        Workload(name="kill", title="kill -9 to the next run", sides=ours, targets=targets),
+        Workload(name="kill peers", title="kill -9 to the next run", sides=theirs, rounds=1),
+    ]
 
 
-def _measured(peer: str, work: str, jobs: int, folder: Path, large: int) -> Sample:
-    try:
-        python = python_for(peer)
-    except NotInstalled as error:
-        return Sample(fault=str(error))
-    with tempfile.TemporaryDirectory(dir=folder) as private:
-        command = [python, "-m", "bench.peers.client", peer, work, str(jobs), private]
-        environment = os.environ | {"BENCH_LARGE": str(large)}
+def _memory(names: list[str], setting: Setting) -> Workload:
+    sides = {OURS: setting.side(OURS, "memory")} if OURS in names else {}
+    targets = Below(OURS, "peak MB", 150), Below(OURS, "grown MB", 10)
+    title = f"a worker that drains {setting.sizes.memory:,} jobs"
+    return Workload(name="memory", title=title, sides=sides, targets=targets, rounds=1)
+
+
+def _measured(setting: Setting, peer: str, work: str, jobs: int) -> Sample:
+    environment = setting.environments[peer]
+    if environment.fault:
+        return Sample(fault=environment.fault)
+    with tempfile.TemporaryDirectory(dir=setting.folder, ignore_cleanup_errors=True) as private:
+        command = [environment.python, "-m", "bench.peers.client", peer, work, str(jobs), private]
+        longest = LONGEST_DRAIN if work == "memory" else LONGEST
         try:
-            done = subprocess.run(
-                command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True, timeout=LONGEST
-            )
+            out, errors = _said(command, _variables(setting.sizes), longest)
         except subprocess.TimeoutExpired:
-            return Sample(fault=f"not done within {LONGEST} s")
-    said = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
+            return Sample(fault=f"not done within {longest} s")
+    said = [line for line in out.splitlines() if line.startswith("RESULT ")]
     if not said:
-        return Sample(fault=(done.stderr.strip().splitlines() or ["said nothing"])[-1][:200])
-    figures = json.loads(said[-1].removeprefix("RESULT "))
-    rate, fault = figures.pop("rate", None), figures.pop("fault", "")
-    return Sample(rate, figures, fault)
+        return Sample(fault=(errors.strip().splitlines() or ["said nothing"])[-1][:200])
+    return Sample(**json.loads(said[-1].removeprefix("RESULT ")))
+
+
+def _said(command: list[str], variables: dict[str, str], longest: float) -> tuple[str, str]:
+    """What the client answers. If it may not go on it is interrupted, not killed: it has workers to end."""
+    client = subprocess.Popen(
+        command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        return client.communicate(timeout=longest)
+    except BaseException:
+        client.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            client.communicate(timeout=CLEAN_UP)
+        client.kill()
+        client.communicate()
+        raise
+
+
+def _variables(sizes: Sizes) -> dict[str, str]:
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))),
+        client.LARGE: str(sizes.large),
+        client.IDLE: str(sizes.idle_seconds),
+        client.PATIENCE: str(sizes.kill_seconds),
+    }

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
-from holdfast.signals.folder import make_folder
 from holdfast.upkeep.alerts import Alerts
 from holdfast.upkeep.loop import Task, Upkeep
 from holdfast.upkeep.retention import Heartbeat, Retention
 from holdfast.upkeep.sweeper import Sweeper
 from holdfast.upkeep.watchdog import Undertaker, Watchdog
-from holdfast.wiring import open_store
+from holdfast.wiring import open_signal, open_store
 from holdfast.worker.supervisor import Options, Supervisor
 from holdfast.worker.verdicts import of_dead_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+log = logging.getLogger("holdfast.up")
 
 STOP_WAIT = 8.0
 
@@ -33,17 +36,31 @@ def run_worker(options: Options, announce: Callable[[Supervisor], None] | None =
             announce(supervisor)
         return _upkeep(supervisor)
 
-    return Supervisor(options, open_store, carry).run()
+    return Supervisor(options, open_store, open_signal, carry).run()
 
 
-def run_up(options: Options, serve: Sequence[str], announce: Callable[[Supervisor], None] | None = None) -> int:
+def run_up(
+    options: Options,
+    serve: Sequence[str],
+    listener: socket.socket,
+    announce: Callable[[Supervisor], None] | None = None,
+) -> int:
     """A worker, and beside it the HTTP door in a process of its own; both end together."""
-    environment = dict(os.environ, HOLDFAST_PARENT=str(os.getpid()))
+    environment = dict(os.environ, HOLDFAST_PARENT=str(os.getpid()), HOLDFAST_LISTENER=str(listener.fileno()))
     # In a group of its own: Ctrl-C reaches the supervisor alone, which ends the door when its work is done.
-    door = subprocess.Popen([sys.executable, "-m", "holdfast.cli", "serve", *serve], env=environment, process_group=0)  # noqa: S603
+    door = subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", "holdfast.cli", "serve", *serve],
+        env=environment,
+        process_group=0,
+        pass_fds=[listener.fileno()],
+    )
+    listener.close()  # the door alone answers; when it is gone, clients should hear so
+    stopping = threading.Event()
+    threading.Thread(target=_tell_of_its_end, args=(door, stopping), name="holdfast-door", daemon=True).start()
     try:
         return run_worker(options, announce)
     finally:
+        stopping.set()
         door.send_signal(signal.SIGTERM)
         try:
             door.wait(STOP_WAIT)
@@ -52,12 +69,18 @@ def run_up(options: Options, serve: Sequence[str], announce: Callable[[Superviso
             door.wait()
 
 
+def _tell_of_its_end(door: subprocess.Popen[bytes], stopping: threading.Event) -> None:
+    """A door that ends by itself takes no job along, but nobody should look for the page in vain."""
+    code = door.wait()
+    if not stopping.is_set():
+        log.error("the page has ended with code %s; the worker goes on: `holdfast serve` serves it again", code)
+
+
 def _upkeep(supervisor: Supervisor) -> Upkeep:
     desk, app = supervisor.desk, supervisor.app
     policies = app.policies()
-    path = desk.store.location.path  # type: ignore[attr-defined]
     tasks: list[Task] = [
-        Undertaker(desk, policies, make_folder(path), of_dead_worker),
+        Undertaker(desk, policies, supervisor.signal.folder(), of_dead_worker),
         Watchdog(desk, policies, app.shortest_lease()),
         Heartbeat(desk, lambda: _describe(supervisor)),
         Retention(desk),

@@ -10,8 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from holdfast.model.news import News
-    from holdfast.signals.folder import Listener
+    from holdfast.signals.port import Signal
     from holdfast.store.port import Store
 
 DEFAULT_URL = "sqlite:///holdfast.db"
@@ -35,23 +34,20 @@ def open_store(url: str, clock: Callable[[], int] | None = None, **settings: flo
 
 def store_url(url: str | None) -> str:
     """The address that was given, else the environment's, else a file in the working folder."""
+    if url is not None and not isinstance(url, str):
+        raise BadInput(
+            "BAD_URL",
+            f"the store's address is text, not {type(url).__name__}: write sqlite:///jobs.db "
+            "(four slashes: an absolute path)",
+        )
     return url or os.environ.get("HOLDFAST_URL") or DEFAULT_URL
 
 
-def signals_of(url: str) -> list[Callable[[News], None]]:
-    """What tells other processes of this machine of a commit to this store."""
-    from holdfast.signals.folder import Teller  # noqa: PLC0415
+def open_signal(url: str) -> Signal:
+    """How the processes that use this store hear of each other."""
+    from holdfast.signals.folder import FolderSignal  # noqa: PLC0415
 
-    return [Teller(_meeting_place(url))]
-
-
-def listen_to(url: str) -> Listener:
-    """An ear for the commits of this machine's other processes; those of other machines are polled for."""
-    from secrets import token_hex  # noqa: PLC0415
-
-    from holdfast.signals.folder import Listener  # noqa: PLC0415
-
-    return Listener(_meeting_place(url), f"watch-{os.getpid()}-{token_hex(4)}")
+    return FolderSignal(_meeting_place(url))
 
 
 def _meeting_place(url: str) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,10 +12,7 @@ from rich.console import Console
 from bench import engine, ours, report
 from bench.__main__ import run
 from bench.peers import workloads
-from bench.peers.adapter import RECORD
-from bench.rounds import AtLeast, Below, Result, Sample, Workload, measure
-
-ROOT = Path(__file__).resolve().parents[2]
+from holdfast.cli.measures.rounds import AtLeast, Below, Result, Sample, Workload, measure
 
 
 @pytest.mark.parametrize("name", ["W1", "W2", "drain", "beside mixed", "beside finished", "beside queued"])
@@ -36,22 +31,6 @@ def test_a_drain_runs_every_job_once(tmp_path):
     assert done == 130
     assert {job.status for job in app.jobs(limit=1000)} == {"completed"}
     app.close()
-
-
-@pytest.mark.parametrize("work", ["W1", "W2"])
-def test_the_client_of_the_peers_measures_ours(tmp_path, work):
-    command = [sys.executable, "-m", "bench.peers.client", "ours", work, "20", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True, timeout=60)
-    assert json.loads(done.stdout.partition("RESULT ")[2])["rate"] > 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("work", ["W3", "W3x2", "W4", "W5small"])
-def test_the_client_of_the_peers_measures_our_worker(tmp_path, work):
-    command = [sys.executable, "-m", "bench.peers.client", "ours", work, "100", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True, timeout=120)
-    assert set(json.loads(done.stdout.partition("RESULT ")[2])) & {"rate", "p50 ms"}
-    assert (tmp_path / "record").stat().st_size >= 100 * RECORD.size
 
 
 def test_every_peer_has_an_adapter_and_pinned_requirements():

@@ -88,6 +88,8 @@ def test_any_other_ending_after_a_graceful_cancel_is_cancelled(store, clock, out
     job = get(store, run.id)
     assert job.status is Status.CANCELLED
     assert (job.lease_owner, job.completed_at) == (None, stamp.to_datetime(NOON + SECOND))
+    last = store.read(lambda tx: tx.history(run.id))[-1]
+    assert (last["to_status"], last["why"]) == ("cancelled", "cancelled")
     assert claim(store) == []
 
 

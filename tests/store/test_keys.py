@@ -31,6 +31,14 @@ def again(store, payload="{}", **options):
     return insert(store, NewJob("mail", payload, key="k", **options))[0]
 
 
+def test_the_order_of_fields_makes_no_other_request(store):
+    first = again(store, '{"a":1,"b":[1,2]}')
+    assert again(store, '{"b":[1,2],"a":1}').id == first.id
+    for other in ('{"a":1,"b":[2,1]}', '{"a":true,"b":[1,2]}', '{"a":1.0,"b":[1,2]}'):
+        with pytest.raises(KeyConflict):
+            again(store, other)
+
+
 def test_the_same_request_answers_the_job_that_exists(store):
     first = again(store)
     second = again(store)

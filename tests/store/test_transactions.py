@@ -195,3 +195,15 @@ def test_an_abandoned_store_forgets_its_connections_and_leaves_them_open(store, 
     assert [tuple(row) for row in writer.execute("select 1")] == [(1,)]
     assert get(other, job_id).id == job_id
     writer.close()
+
+
+def test_all_that_one_call_reads_is_of_one_moment(store, other):
+    enqueue(store)
+
+    def look(tx):
+        before = len(tx.list_jobs({}, "~", 10)[0])
+        enqueue(other)
+        return before, len(tx.list_jobs({}, "~", 10)[0])
+
+    assert store.read(look) == (1, 1)
+    assert len(listed(store)) == 2

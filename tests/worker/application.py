@@ -91,6 +91,7 @@ def alone_polite(job: holdfast.JobContext) -> str:
 @app.job(**USUAL)
 def hold_interpreter(seconds: float, job: holdfast.JobContext) -> str:
     """One call into C that keeps the interpreter to itself."""
+    time.sleep(0.2)  # else the database thread may be stopped in mid-commit, and nobody could write at all
     note(job, "began")
     ctypes.PyDLL(None).usleep(ctypes.c_uint(int(seconds * 1_000_000)))
     note(job, "returned")
@@ -104,6 +105,29 @@ async def hold_loop(seconds: float, job: holdfast.JobContext) -> str:
     ctypes.PyDLL(None).usleep(ctypes.c_uint(int(seconds * 1_000_000)))
     note(job, "returned")
     return "held"
+
+
+@app.job(**USUAL)
+async def closing(job: holdfast.JobContext) -> str:
+    """A handler that believes the application to be its own."""
+    note(job, "began")
+    with app:
+        return "closed"
+
+
+@app.job(**USUAL)
+def forking(job: holdfast.JobContext) -> str:
+    """A thread that forks, and lets the copy return as well."""
+    note(job, "began")
+    copy = os.fork()
+    note(job, "returned")
+    return "original" if copy else "copy"
+
+
+@app.job(**USUAL)
+async def forking_loop(job: holdfast.JobContext) -> str:
+    """The same inside a coroutine."""
+    return forking(job)
 
 
 @app.job(**USUAL | {"timeout": 1, "max_attempts": 1})
@@ -232,6 +256,11 @@ def note(job: holdfast.JobContext, event: str) -> None:
     finally:
         os.close(log)
 
+
+if os.environ.get("HOLDFAST_TEST_BAD_IMPORT") == "raises":
+    raise ValueError("cannot reach amqp://guest:secret@localhost")
+if os.environ.get("HOLDFAST_TEST_BAD_IMPORT") == "dies":
+    os._exit(7)
 
 if os.environ.get("HOLDFAST_TEST_SLOW_IMPORT"):
     time.sleep(float(os.environ["HOLDFAST_TEST_SLOW_IMPORT"]))

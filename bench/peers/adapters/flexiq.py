@@ -7,7 +7,7 @@ from typing import Any
 
 from flexiq import Queue
 
-from bench.peers.adapter import Adapter, note
+from bench.peers.adapter import Adapter, run
 
 
 class Peer(Adapter):
@@ -24,7 +24,7 @@ class Peer(Adapter):
         )
 
         async def job(payload: dict[str, Any]) -> None:
-            note(payload["t"])
+            run(payload["t"])
 
         self.job = self.queue.task(name="job")(job)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import honker
 
-from bench.peers.adapter import Adapter, note
+from bench.peers.adapter import Adapter, run
 
 
 class Peer(Adapter):
@@ -39,7 +39,7 @@ class Peer(Adapter):
                     await asyncio.wait_for(events.__anext__(), 5)
                 continue
             for job in jobs:
-                note(job.payload["t"])
+                run(job.payload["t"])
             self.queue.ack_batch([job.id for job in jobs], me)
 
     def remaining(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import huey
 
-from bench.peers.adapter import Adapter, note
+from bench.peers.adapter import Adapter, run
 
 
 class Peer(Adapter):
@@ -15,7 +15,7 @@ class Peer(Adapter):
 
     def open(self) -> None:
         self.huey = huey.SqliteHuey("bench", filename=str(self.path), fsync=True)
-        self.job = self.huey.task(name="job")(lambda payload: note(payload["t"]))
+        self.job = self.huey.task(name="job")(lambda payload: run(payload["t"]))
 
     def enqueue(self, payload: dict[str, Any]) -> None:
         self.job(payload)

@@ -8,7 +8,7 @@ from typing import Any
 
 from litequeue import LiteQueue
 
-from bench.peers.adapter import Adapter, note
+from bench.peers.adapter import Adapter, run
 
 
 class Peer(Adapter):
@@ -29,7 +29,7 @@ class Peer(Adapter):
             if message is None:
                 time.sleep(0.01)
                 continue
-            note(json.loads(message.data)["t"])
+            run(json.loads(message.data)["t"])
             self.queue.done(message.message_id, claim_id=message.claim_id)
 
     def remaining(self) -> int:

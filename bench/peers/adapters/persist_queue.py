@@ -9,7 +9,7 @@ from persistqueue import SQLiteAckQueue
 from persistqueue.exceptions import Empty
 from persistqueue.serializers import json
 
-from bench.peers.adapter import Adapter, note
+from bench.peers.adapter import Adapter, run
 
 
 class Peer(Adapter):
@@ -30,5 +30,5 @@ class Peer(Adapter):
             except Empty:
                 time.sleep(0.01)
                 continue
-            note(message["data"]["t"])
+            run(message["data"]["t"])
             self.queue.ack(id=message["pqid"])

@@ -36,6 +36,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     },
     "Prove it": {
         "chaos": "Kill real workers on this machine, and count what was lost.",
+        "bench": "Measure how fast Holdfast is on this machine, beside what its disk allows.",
     },
 }
 

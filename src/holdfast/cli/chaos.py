@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -12,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.render import console
+from holdfast.cli.numbers import Finite
+from holdfast.cli.opening import report_option
+from holdfast.cli.render import console, write_report
 from holdfast.cli.tree import Command
 
 if TYPE_CHECKING:
@@ -37,14 +38,14 @@ if TYPE_CHECKING:
     "--seconds",
     default=3_600.0,
     show_default=True,
-    type=click.FloatRange(1, 10_000_000),
+    type=Finite(1, 10_000_000),
     help="End the storm after this time, however many kills are done.",
 )
 @click.option(
     "--stops",
     default=0.12,
     show_default=True,
-    type=click.FloatRange(0, 0.95),
+    type=Finite(0, 0.95),
     metavar="SHARE",
     help="Of the strikes: stop processes past their lease, and let them go on, instead of killing.",
 )
@@ -52,15 +53,14 @@ if TYPE_CHECKING:
     "--slow",
     default=0.01,
     show_default=True,
-    type=click.FloatRange(0, 1),
+    type=Finite(0, 1),
     metavar="SHARE",
     help="Of the waiting jobs: run for longer than their lease.",
 )
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Workers at once.")
 @click.option("--processes", default=2, show_default=True, type=click.IntRange(1, 64), help="Processes of each worker.")
 @click.option("--seed", type=click.IntRange(0), help="Strike in the order of an earlier storm.")
-@click.option("--json", "report_file", metavar="FILE", type=click.Path(dir_okay=False, writable=True),
-              help="Write the report as JSON; - for standard output.")  # fmt: skip
+@report_option
 def command(report_file: str | None, seed: int | None, **given: Any) -> None:
     """Kill real workers on this machine, and count what was lost.
 
@@ -79,7 +79,7 @@ def command(report_file: str | None, seed: int | None, **given: Any) -> None:
         report = Storm(folder, weather, tell).run()
     _show(screen, report)
     if report_file is not None:
-        _write(report_file, json.dumps(report.as_json(), indent=2))
+        write_report(report_file, report.as_json())
     if report.passed:
         shutil.rmtree(folder)
         return
@@ -115,10 +115,3 @@ def _show(screen: Console, report: Report) -> None:
         screen.print("Nothing was lost, nothing late was accepted, nothing is left running.", style="bold green")
     else:
         screen.print("This storm was not survived.", style="bold red")
-
-
-def _write(file: str, text: str) -> None:
-    if file == "-":
-        click.echo(text)
-    else:
-        Path(file).write_text(text + "\n", encoding="utf-8")

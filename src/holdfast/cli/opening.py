@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import click
 
 from holdfast.app import App
-from holdfast.cli.ending import note
+from holdfast.model.errors import StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,14 @@ def json_option(function: Function) -> Function:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(function)
 
 
+def report_option(function: Function) -> Function:
+    """`--json FILE`, on every command that proves something."""
+    return click.option(
+        "--json", "report_file", metavar="FILE", type=click.Path(dir_okay=False, writable=True),
+        callback=_in_a_folder, help="Write the report as JSON; - for standard output.",
+    )(function)  # fmt: skip
+
+
 def chosen_url(flag: str | None) -> str | None:
     """The store's address: flag, then environment, then file; None leaves the default."""
     context = click.get_current_context(silent=True)
@@ -43,15 +51,29 @@ def chosen_url(flag: str | None) -> str | None:
 
 @contextmanager
 def opened(flag: str | None, *, looking: bool = True) -> Iterator[App]:
-    """The application at the chosen address. Who only looks is told when there was nothing to look at."""
+    """The application at the chosen address. Who only looks makes nothing where there is nothing to look at."""
     app = App(chosen_url(flag))
     try:
-        path = file_of(app)
-        if looking and path is not None and not os.path.exists(path):  # noqa: PTH110
-            note(f"note: there is no database at {path} yet; a new one is made (another store: --url)")
+        if looking:
+            _check_there(app)
         yield app
     finally:
         app.close()
+
+
+def _check_there(app: App) -> None:
+    path = file_of(app)
+    if path is None:
+        return
+    advice = "`holdfast migrate` makes one, and so does the first enqueue; another store: --url"
+    if not os.path.exists(path):  # noqa: PTH110
+        raise StoreError("STORE_MISSING", f"there is no database at {path}: {advice}")
+    from holdfast.store.sqlite.schema import has_schema  # noqa: PLC0415
+
+    if not has_schema(app.desk.store.location):  # type: ignore[attr-defined]
+        raise StoreError(
+            "SCHEMA_MISSING", f"{path} has no tables of Holdfast: `holdfast migrate` makes them; another store: --url"
+        )
 
 
 def file_of(app: App) -> str | None:
@@ -68,3 +90,11 @@ def person() -> str:
         return f"cli:{pwd.getpwuid(os.getuid()).pw_name}"
     except KeyError:  # a container may run under a number that has no name
         return f"cli:{os.getuid()}"
+
+
+def _in_a_folder(_: click.Context, parameter: click.Parameter, file: str | None) -> str | None:
+    """Said before the work, not after it."""
+    folder = os.path.dirname(os.path.abspath(file or "-"))  # noqa: PTH100, PTH120
+    if not os.path.isdir(folder):  # noqa: PTH112
+        raise click.BadParameter(f"the folder {folder} does not exist: make it first", param=parameter)
+    return file

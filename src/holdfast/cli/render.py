@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -121,6 +123,15 @@ def show_fields(fields: Sequence[tuple[str, object]]) -> None:
             click.echo("\n".join([label, *map(clean, value.text.split("\n"))]), color=colour())
         else:
             click.echo(f"{label}{'':<{width - len(name)}}{clean(value)}", color=colour())
+
+
+def write_report(file: str, report: dict[str, Any]) -> None:
+    """Write a report for programs; to standard output where the file is `-`."""
+    text = json.dumps(report, indent=2)
+    if file == "-":
+        click.echo(text)
+    else:
+        Path(file).write_text(text + "\n", encoding="utf-8")
 
 
 def job_row(job: Job, now: int) -> list[object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.model.decide import decide
+from holdfast.model.decide import Move, decide
 from holdfast.model.policy import DEFAULT_POLICY
 from holdfast.store.port import Ending
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 class Exchanged(NamedTuple):
     """What a worker gets for what it handed in."""
 
+    moves: list[Move]  # for each ending
     accepted: list[bool]  # False: the lease was lost, nothing was written
     claims: list[list[Claim]]  # for each order
     next_due: int | None  # when more comes due, if every order came back short
@@ -50,11 +51,7 @@ def finish(
     tx: Transaction, ended: Sequence[tuple[Claim, Outcome]], policies: Mapping[str, Policy] | None = None
 ) -> list[bool]:
     """End runs by what became of them; False means the lease was lost and nothing was written."""
-    rules = policies or {}
-    return tx.finish([
-        Ending(run, decide(run, outcome, rules.get(run.type, DEFAULT_POLICY), spread=random.random()))
-        for run, outcome in ended
-    ])  # fmt: skip
+    return tx.finish(endings_of(ended, policies))
 
 
 def exchange(
@@ -64,13 +61,24 @@ def exchange(
     policies: Mapping[str, Policy] | None = None,
 ) -> Exchanged:
     """Hand in endings and take new work: one commit for both."""
-    accepted = finish(tx, ended, policies) if ended else []
+    endings = endings_of(ended, policies)
+    accepted = tx.finish(endings) if endings else []
     claims = [tx.claim(order) for order in orders]
     short = all(len(got) < order.limit for got, order in zip(claims, orders, strict=True))
     lanes = [lane for order in orders for lane in order.lanes]
-    return Exchanged(accepted, claims, tx.next_due(lanes) if lanes and short else None)
+    moves = [ending.move for ending in endings]
+    return Exchanged(moves, accepted, claims, tx.next_due(lanes) if lanes and short else None)
 
 
 def progress(tx: Transaction, job_id: str, token: int, text: str) -> bool:
     """Show how far a run is; False means the lease was lost."""
     return tx.progress(job_id, token, text)
+
+
+def endings_of(ended: Sequence[tuple[Claim, Outcome]], policies: Mapping[str, Policy] | None) -> list[Ending]:
+    """What follows from how each run ended, by the rules of its type."""
+    rules = policies or {}
+    return [
+        Ending(run, decide(run, outcome, rules.get(run.type, DEFAULT_POLICY), spread=random.random()))
+        for run, outcome in ended
+    ]  # fmt: skip

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from holdfast.model.decide import decide
+from holdfast.engine.leases import endings_of
 from holdfast.model.failure import Failure
 from holdfast.model.outcome import Crashed, Outcome
-from holdfast.model.policy import DEFAULT_POLICY, Policy
-from holdfast.store.port import Ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from holdfast.model.lease import Claim
+    from holdfast.model.policy import Policy
     from holdfast.store.port import Transaction
 
 DAY_MS = 24 * 3600 * 1000
@@ -60,11 +58,6 @@ def _end(
     *,
     expired: bool,
 ) -> dict[str, int]:
-    endings = [
-        Ending(
-            claim, decide(claim, outcome(claim), policies.get(claim.type, DEFAULT_POLICY), spread=random.random())
-        )
-        for claim in claims
-    ]  # fmt: skip
+    endings = endings_of([(claim, outcome(claim)) for claim in claims], policies)
     accepted = tx.finish(endings, expired=expired)
     return dict(Counter(ending.move.status.value for ending, held in zip(endings, accepted, strict=True) if held))

@@ -12,7 +12,7 @@ import select
 import threading
 from collections import defaultdict
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from holdfast.model.errors import StoreError
 
@@ -21,23 +21,11 @@ if TYPE_CHECKING:
 
     from holdfast.engine.desk import Desk
     from holdfast.model.news import News
+    from holdfast.signals.port import Ear
     from holdfast.store.port import Transaction
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.02, 1.0
 IDLE_EXIT = 5.0
-
-
-class Ear(Protocol):
-    """Hears of commits of other processes."""
-
-    def fileno(self) -> int:
-        """For select."""
-
-    def receive(self) -> News:
-        """What was heard."""
-
-    def close(self) -> None:
-        """Hear no more."""
 
 
 class Bell:

@@ -12,5 +12,13 @@ class News:
         self.queues: set[str] = set()
         self.jobs: list[str] = []
 
+    @classmethod
+    def of_everything(cls) -> News:
+        """Anything may have changed: a reason to look at all."""
+        news = cls()
+        news.queues.add("*")
+        news.jobs.append("*")
+        return news
+
     def __bool__(self) -> bool:
         return bool(self.queues or self.jobs)

@@ -7,6 +7,7 @@ at its time stamp. A listener that died leaves its socket behind; whoever first 
 from __future__ import annotations
 
 import os
+from errno import ENOSPC
 from time import time_ns
 
 from holdfast.model.errors import StoreError
@@ -37,10 +38,15 @@ def make_folder(path: str) -> str:
     except FileExistsError:
         return folder
     except OSError as error:
-        raise StoreError(
-            "STORE_CANNOT_OPEN", f"{folder}: {error.strerror}; check that the folder exists and is writable"
-        ) from None
+        raise unusable(folder, error) from None
     return folder
+
+
+def unusable(path: str, error: OSError) -> StoreError:
+    """What to say when something beside the database cannot be made."""
+    if error.errno == ENOSPC:
+        return StoreError("STORE_FULL", f"{path}: no space is left; free some, then try again")
+    return StoreError("STORE_CANNOT_OPEN", f"{path}: {error.strerror}; check that the folder exists and is writable")
 
 
 class Teller:
@@ -51,7 +57,6 @@ class Teller:
         self._seen = -1
         self._names: list[str] = []
         self._socket: Any = None
-        self.own: set[str] = set()  # listeners of this process, told directly
 
     def __call__(self, news: News) -> None:
         names = self._listeners()
@@ -59,8 +64,7 @@ class Teller:
             return
         message = _pack(news)
         for name in names:
-            if name not in self.own:
-                self._send(name, message)
+            self._send(name, message)
 
     def __del__(self) -> None:
         if self._socket is not None:
@@ -97,14 +101,20 @@ class Teller:
 class Listener:
     """Hears of changes made by other processes. `fileno()` is for selectors and event loops."""
 
+    proven = True  # a datagram to a file of this machine either arrives or is an error
+
     def __init__(self, path: str, name: str) -> None:
         from _socket import AF_UNIX, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, socket  # noqa: PLC0415
 
-        self.name = f"{name[-_LONGEST_NAME:]}.socket"  # the end of an owner's name is what makes it unique
+        self.name = _file_name(name)
         self._path = f"{make_folder(path)}/{self.name}"
         self._socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC)
-        with _Short(self._path) as short:
-            self._socket.bind(short)
+        try:
+            with _Short(self._path) as short:
+                self._socket.bind(short)
+        except OSError as error:
+            self._socket.close()
+            raise unusable(self._path, error) from None
 
     def fileno(self) -> int:
         """Readable when there is news."""
@@ -127,6 +137,34 @@ class Listener:
         """Listen no more."""
         self._socket.close()
         _remove(self._path)
+
+
+def _file_name(name: str) -> str:
+    plain = name.replace("/", "_").replace(":", "-")
+    return f"{plain[-_LONGEST_NAME:]}.socket"  # the end of an owner's name is what makes it unique
+
+
+class FolderSignal:
+    """The promises of the port, for a database that is a file."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self.tell = Teller(path)
+
+    def listen(self, name: str) -> Listener:
+        """An ear under a name of its own."""
+        return Listener(self._path, name)
+
+    def forget(self, name: str) -> None:
+        """Remove what the ear of a process that was killed left behind."""
+        _remove(f"{folder_of(self._path)}/{_file_name(name)}")
+
+    def folder(self) -> str:
+        """The private folder beside the file."""
+        return make_folder(self._path)
+
+    def close(self) -> None:
+        """All is told already."""
 
 
 class _Short:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.signals.folder import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +34,14 @@ class Presence:
     def __init__(self, folder: str, owner: str) -> None:
         name = f"{folder}/{owner.replace('/', '_').replace(':', '-')}"
         self.room = name + _ROOM
-        os.makedirs(self.room, 0o700)  # noqa: PTH103
         self._path = name + _ENDING
+        try:
+            self._appear(owner)
+        except OSError as error:
+            raise unusable(folder, error) from None
+
+    def _appear(self, owner: str) -> None:
+        os.makedirs(self.room, 0o700)  # noqa: PTH103
         # Locked before it can be seen under its name: nobody can take the living for dead.
         hidden = f"{self._path}.{os.getpid()}"
         self._descriptor = os.open(hidden, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -43,7 +52,8 @@ class Presence:
     def end(self) -> None:
         """Say goodbye."""
         shutil.rmtree(self.room, ignore_errors=True)
-        os.unlink(self._path)  # noqa: PTH108
+        with suppress(FileNotFoundError):  # somebody may have tidied up
+            os.unlink(self._path)  # noqa: PTH108
         os.close(self._descriptor)
 
 

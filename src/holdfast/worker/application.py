@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from holdfast.engine.desk import Desk
     from holdfast.engine.registry import Registry
+    from holdfast.signals.port import Signal
 
 
 class Application(Protocol):
@@ -23,7 +24,9 @@ class Application(Protocol):
 
     url: str
     desk: Desk
+    signal: Signal
     imports: tuple[str, ...]
+    in_use: bool
 
     @property
     def registry(self) -> Registry:
@@ -31,9 +34,6 @@ class Application(Protocol):
 
     def use(self, url: str) -> None:
         """Work with another store than the one the code names."""
-
-    def close(self) -> None:
-        """Let go of the database."""
 
 
 def load_app(spec: str, folder: str | None = None, url: str | None = None) -> Application:

@@ -8,7 +8,6 @@ import os
 import signal
 from typing import TYPE_CHECKING, Any
 
-from holdfast.signals.folder import Listener
 from holdfast.worker.application import Application
 from holdfast.worker.places import MOST_READY, Places
 from holdfast.worker.slots import READY, SlotMap
@@ -17,6 +16,7 @@ from holdfast.worker.worker import Worker
 
 if TYPE_CHECKING:
     from holdfast.engine.registry import Registry
+    from holdfast.signals.port import Ear
 
 log = logging.getLogger("holdfast.worker")
 
@@ -74,7 +74,7 @@ async def _work(app: Application, config: dict[str, Any], slots: SlotMap, pools:
 
     loop.add_signal_handler(signal.SIGTERM, stop)
     _heed_stop()
-    listener = listen(app.desk, config["owner"], loop, worker) if config.get("signals", True) else None
+    listener = listen(app, config["owner"], loop, worker) if config.get("signals", True) else None
     slots.say(READY)
     try:
         await worker.work()
@@ -83,12 +83,9 @@ async def _work(app: Application, config: dict[str, Any], slots: SlotMap, pools:
             listener.close()
 
 
-def listen(desk: Any, owner: str, loop: asyncio.AbstractEventLoop, worker: Worker) -> Listener | None:
+def listen(app: Application, owner: str, loop: asyncio.AbstractEventLoop, worker: Worker) -> Ear:
     """Wake the worker when another process has new work for it."""
-    path = getattr(getattr(desk.store, "location", None), "path", None)
-    if path is None:
-        return None
-    listener = Listener(path, owner.replace("/", "_").replace(":", "-"))
+    listener = app.signal.listen(owner)
 
     def heard() -> None:
         if listener.receive().queues:
@@ -106,12 +103,13 @@ def _heed_stop() -> None:
 def child_main(app: Application, config: dict[str, Any]) -> None:
     """What a forked process does; never returns."""
     code = 1
+    app.in_use = True
     try:
         if config.get("claim") is not None:
             run_solo(app, config)
         else:
             run_child(app, config)
-        app.close()
+        app.desk.close()
         code = 0
     except BaseException:
         log.exception("a worker process failed")

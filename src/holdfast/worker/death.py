@@ -29,7 +29,11 @@ def kill_group(pid: int) -> None:
 
 def describe_exit(status: int) -> str:
     """A wait status in words."""
-    code = os.waitstatus_to_exitcode(status)
+    return describe_code(os.waitstatus_to_exitcode(status))
+
+
+def describe_code(code: int) -> str:
+    """An exit code in words; below zero it is a signal's number."""
     if code >= 0:
         return f"exit code {code}"
     try:

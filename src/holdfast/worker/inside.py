@@ -55,20 +55,21 @@ async def worker_inside(
             app.desk, app.registry, pools, owner=owner, slots=slots, threads=max(1, sum(p.places for p in pools))
         )
         app.desk.listeners.append(wake := lambda news: worker.wake() if news.queues else None)
-        listener = listen(app.desk, owner, asyncio.get_running_loop(), worker)
+        listener = listen(app, owner, asyncio.get_running_loop(), worker)
         keeper = _Keeper(app, owner, slots)
         keeper.start()
+        app.in_use = True
         task = asyncio.create_task(worker.work())
         try:
             yield worker
         finally:
             worker.drain(stop_seconds)
             await task
+            app.in_use = False
             app.desk.listeners.remove(wake)
             await asyncio.to_thread(keeper.end)
-            if listener is not None:
-                asyncio.get_running_loop().remove_reader(listener.fileno())
-                listener.close()
+            asyncio.get_running_loop().remove_reader(listener.fileno())
+            listener.close()
 
 
 class _Keeper(threading.Thread):

@@ -1,12 +1,14 @@
 """What a supervisor makes of a child when it compares the runs it shows with the leases it holds.
 
-    lease without a run, older than a moment     handed back: the child is stuck and will not begin it
+    lease without a run, or with one whose       handed back: the child is stuck and will not begin it
+    handler is not entered, older than a moment
     run without a lease                          lost: the child is told to stop it, and killed if it does not
     run past its time-out and a grace            the child is killed: the run failed, its neighbours were interrupted;
                                                  no grace for one that stands still
     lease a third gone                           renewed
 
-A run whose handler has returned only waits for its commit: it overruns nothing.
+A run whose handler has returned only waits for its commit, and one that was never entered uses no time: neither
+overruns anything.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ def judge(child: Child, runs: list[Started], holds: Holds, now: float) -> str | 
     why = None
     for run in runs:
         key = (run.id, run.token)
-        if run.phase == slot_words.RETURNED:
+        if run.phase == slot_words.RETURNED or (run.phase == slot_words.TAKEN and not child.solo):
             continue
         hold = holds.get(key)
         if hold is None:
@@ -79,29 +81,32 @@ def judge(child: Child, runs: list[Started], holds: Holds, now: float) -> str | 
     return why
 
 
-def to_renew(runs: list[Started], holds: Holds, *, before: float) -> list[Key]:
+def begun(child: Child, runs: list[Started]) -> set[Key]:
+    """The runs whose handlers were entered; a solo's is as good as entered while its process starts."""
+    return {(run.id, run.token) for run in runs if child.solo or run.phase != slot_words.TAKEN}
+
+
+def to_renew(keys: set[Key], holds: Holds, *, before: float) -> list[Key]:
     """The runs whose leases end before an instant."""
-    keys = [(run.id, run.token) for run in runs]
     return [key for key in keys if key in holds and holds[key].until < before]
 
 
 def unstarted_since(lease_ms: int, now: int) -> int:
-    """Claims older than this instant that have not begun will not begin: well before their lease ends."""
-    return now - min(_UNSTARTED_MS, lease_ms // 2)
+    """Claims older than this instant that have not begun will not begin: the child would hand them back by itself."""
+    return now - min(_UNSTARTED_MS, lease_ms * 5 // 8)
 
 
-def has_unstarted(runs: list[Started], holds: Holds, *, late: int) -> bool:
+def has_unstarted(keys: set[Key], holds: Holds, *, late: int) -> bool:
     """Whether a child holds claims that it should have begun long ago."""
-    begun = {(run.id, run.token) for run in runs}
-    return any(hold.since < late and key not in begun for key, hold in holds.items())
+    return any(hold.since < late and key not in keys for key, hold in holds.items())
 
 
-def release_unstarted(tx: Transaction, owner: str, begun: set[Key], late: int) -> list[bool]:
+def release_unstarted(tx: Transaction, owner: str, keys: set[Key], late: int) -> list[bool]:
     """Hand back what a child claimed and did not begin in time."""
     claims = [
         claim
         for claim in tx.held_by(owner)
-        if (claim.id, claim.token) not in begun and stamp.from_text(claim.started_at) < late
+        if (claim.id, claim.token) not in keys and stamp.from_text(claim.started_at) < late
     ]
     return leases.finish(tx, [(claim, Unstarted()) for claim in claims])
 

@@ -11,6 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from holdfast.worker.channel import Channel
+from holdfast.worker.death import describe_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,6 +57,11 @@ class Nursery:
     def gone(self) -> bool:
         """Whether the template has died, and its children with it."""
         return self._channel.closed
+
+    @property
+    def ending(self) -> str:
+        """How it ended, in words."""
+        return describe_code(self._template.returncode or 0)
 
     def fork(self, config: Mapping[str, Any]) -> None:
         """Ask for a child."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
+import logging
+import os
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from holdfast.engine.registry import Definition
     from holdfast.model.lease import Claim
 
+
+log = logging.getLogger("holdfast.worker")
 
 _PLAIN = frozenset((str, int, float, bool, type(None)))
 _LISTS = frozenset((list, tuple, set, frozenset))
@@ -93,6 +97,7 @@ class Run:
 
 async def run_coroutine(run: Run) -> Outcome:
     """Run a coroutine handler. A cancellation passes through: whoever cancels knows why."""
+    process = os.getpid()
     try:
         value = await run.definition.function(**run.arguments())
         if run.context is not None:
@@ -105,6 +110,8 @@ async def run_coroutine(run: Run) -> Outcome:
         return outcome_of(error, run.definition)  # the handler's own doing: something it awaited was cancelled
     except BaseException as error:  # noqa: BLE001  # whatever a handler raises is its outcome, SystemExit too
         return outcome_of(error, run.definition)
+    finally:
+        _end_copy(run, process)
 
 
 async def run_function(run: Run, executor: Executor) -> Outcome:
@@ -116,6 +123,7 @@ async def run_function(run: Run, executor: Executor) -> Outcome:
 
 def call_function(run: Run) -> Outcome:
     """Run a plain function here and now."""
+    process = os.getpid()
     try:
         value = run.definition.function(**run.arguments())
         if inspect.isawaitable(value):  # a plain function that wraps a coroutine
@@ -125,6 +133,17 @@ def call_function(run: Run) -> Outcome:
         return returned(value)
     except BaseException as error:  # noqa: BLE001
         return outcome_of(error, run.definition)
+    finally:
+        _end_copy(run, process)
+
+
+def _end_copy(run: Run, process: int) -> None:
+    """A handler that forked has returned twice. The copy must not go on as a worker: jobs would run in both."""
+    if os.getpid() == process:
+        return
+    log.warning("a process that the handler of %s forked came back from it, and is ended", run.claim.id)
+    logging.shutdown()
+    os._exit(0)
 
 
 async def _await(value: Any) -> Any:

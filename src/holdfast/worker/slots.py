@@ -17,8 +17,11 @@ from __future__ import annotations
 import mmap
 import os
 from contextlib import suppress
+from errno import ENOSPC
 from struct import Struct
 from typing import NamedTuple
+
+from holdfast.signals.folder import unusable
 
 _HEADER = 64
 _SLOT = Struct("<IIQQQ26sB5x")
@@ -57,6 +60,7 @@ class SlotMap:
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
             os.ftruncate(descriptor, self._length)
+            _reserve(descriptor, path, self._length)
             self._memory = mmap.mmap(descriptor, self._length)
         finally:
             os.close(descriptor)
@@ -141,6 +145,15 @@ class SlotMap:
         self.close()
         with suppress(FileNotFoundError):
             os.unlink(self._path)  # noqa: PTH108
+
+
+def _reserve(descriptor: int, path: str, length: int) -> None:
+    """Have the space now: on a full disk, a write to mapped memory that has none would kill its process."""
+    try:
+        os.posix_fallocate(descriptor, 0, length)
+    except OSError as error:
+        if error.errno == ENOSPC:
+            raise unusable(path, error) from None
 
 
 def read_slots(path: str) -> list[Started]:

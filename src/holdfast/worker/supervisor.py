@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 from holdfast.engine import leases, repairs
 from holdfast.engine.desk import Desk
 from holdfast.model.errors import StoreError
-from holdfast.signals.folder import Listener, Teller, make_folder
 from holdfast.signals.presence import Presence
 from holdfast.store.port import Order
 from holdfast.worker import look
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from holdfast.model.lease import Claim, Lane
+    from holdfast.signals.port import Ear, Signal
     from holdfast.store.port import Store, Transaction
 
 log = logging.getLogger("holdfast.supervisor")
@@ -53,6 +53,7 @@ PATIENCE = 2.0  # for a lock: it may be held by a child that only we can kill
 QUICKEST_LOOK = 0.05  # news may come with every commit; looks need not
 SUSPECTS = 16  # jobs at once that are tried again alone; they had places before, so they may have as many again
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+MOST_DEATHS = 5  # of a process that imports the application for the first time
 DIED_YOUNG = 1.0  # seconds; such a child is replaced at the next look, not at once
 
 
@@ -78,7 +79,11 @@ class Supervisor:
     """Run it with `run()`; ends by SIGTERM or SIGINT, or `stop()`."""
 
     def __init__(
-        self, options: Options, open_store: Callable[..., Store], upkeep: Callable[[Supervisor], Any] | None = None
+        self,
+        options: Options,
+        open_store: Callable[..., Store],
+        open_signal: Callable[[str], Signal],
+        upkeep: Callable[[Supervisor], Any] | None = None,
     ) -> None:
         self.options = options
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -87,13 +92,16 @@ class Supervisor:
         self.app: Described
         self.stopping_since: float | None = None
         self._leave_at = float("inf")
+        self.signal: Signal
         self._open_store = open_store
+        self._open_signal = open_signal
         self._make_upkeep = upkeep
         self._nursery: Nursery
         self._room = ""
         self._count = 0
         self._unended: list[tuple[Child, int, int]] = []
         self._away = False
+        self._loaded = False
 
     # -- life
 
@@ -104,6 +112,7 @@ class Supervisor:
             if not self._open_nursery():
                 return 0 if self.stopping_since is not None else 2
             self.desk = Desk(self._open_store(self.app.url, patience=PATIENCE))
+            self.signal = self._open_signal(self.app.url)
             return self._supervise(wake)
         finally:
             for number in _STOP_SIGNALS:  # all is done: one more must not spoil the exit code
@@ -123,12 +132,10 @@ class Supervisor:
                 self._kill(child, "stopped at once")
 
     def _supervise(self, wake: int) -> int:
-        path = self.desk.store.location.path  # type: ignore[attr-defined]
-        folder = make_folder(path)
-        self.desk.listeners.append(Teller(path))
-        presence = Presence(folder, self.owner)
+        self.desk.listeners.append(self.signal.tell)
+        presence = Presence(self.signal.folder(), self.owner)
         self._room = presence.room
-        listener = Listener(path, self.owner.replace(":", "-")) if self.options.signals else None
+        listener = self.signal.listen(self.owner) if self.options.signals else None
         upkeep = self._make_upkeep(self) if self._make_upkeep else None
         try:
             return self._loop(wake, listener, upkeep)
@@ -146,7 +153,7 @@ class Supervisor:
                 presence.end()
             self.desk.close()
 
-    def _loop(self, wake: int, listener: Listener | None, upkeep: Any) -> int:
+    def _loop(self, wake: int, listener: Ear | None, upkeep: Any) -> int:
         interval = min(1.0, max(0.05, self.app.shortest_lease() / 6000))
         looked = -interval
         heard = False
@@ -164,7 +171,7 @@ class Supervisor:
             if monotonic() >= looked + (QUICKEST_LOOK if heard else interval):
                 looked, heard = monotonic(), False
                 seen = self._guarded(self._look, proves=False)
-                self._top_up()
+                self._guarded(self._top_up, proves=False)
                 if seen:
                     self._guarded(self._claim_solos)
             if upkeep is not None and self.stopping_since is None and not self._away:
@@ -188,8 +195,13 @@ class Supervisor:
     # -- template and children
 
     def _open_nursery(self) -> bool:
-        """Have a template; False if the application cannot be loaded, or nobody wants it any more."""
+        """Have a template; False if the application cannot be loaded, or nobody wants it any more.
+
+        One that was loaded before is loaded again, however often: something kills its process. One that never was
+        must be what kills it.
+        """
         options = self.options
+        deaths = 0
         while self.stopping_since is None:
             self._nursery = Nursery(
                 spec=options.spec, folder=options.folder, url=options.url, log_level=options.log_level
@@ -197,10 +209,18 @@ class Supervisor:
             told = self._nursery.hello(lambda: self.stopping_since is None)
             if told is not None:
                 self.app = Described(told, options.queues)
+                self._loaded = True
                 return True
             if self._nursery.refused:
                 return False
-            log.warning("the process that imports %s died while it did: it is started anew", options.spec)
+            deaths += 1
+            ended = self._nursery.ending
+            if deaths == MOST_DEATHS and not self._loaded:
+                log.error(
+                    "importing %s ended its process %d times, last by %s: it is given up", options.spec, deaths, ended
+                )
+                return False
+            log.warning("the process that imports %s died while it did, by %s: it is started anew", options.spec, ended)
         return False
 
     def _hear_nursery(self) -> bool:
@@ -240,6 +260,7 @@ class Supervisor:
             "signals": self.options.signals,
             "drain": self.options.stop_seconds,
         }
+        os.makedirs(self._room, 0o700, exist_ok=True)  # noqa: PTH103  # somebody may have tidied up
         slots = SlotMap(str(config["slots"]), 1 if claim else slots_needed(config))
         child = Child(name=name, owner=str(config["owner"]), slots=slots, claim=claim, born=monotonic())
         if claim is not None:  # shown from the first moment on: it is renewed while its process starts
@@ -269,7 +290,7 @@ class Supervisor:
         self._bury(child, status, peak_kib)
         self._guarded(self._end_runs)
         if monotonic() - child.born > DIED_YOUNG:
-            self._top_up()
+            self._guarded(self._top_up, proves=False)
         self._guarded(self._claim_solos)
 
     def _bury(self, child: Child, status: int, peak_kib: int) -> None:
@@ -295,8 +316,10 @@ class Supervisor:
             verdicts = Verdicts(child, status, peak_kib)
             counts = self.desk.write(repairs.end_runs_of, child.owner, verdicts.of, self.app.policies())
             if counts:
-                log.warning("%s ended by %s; its runs: %s", child.name, describe_exit(status), counts)
+                named = ", ".join(verdicts.judged[:5]) + ", ..." * (len(verdicts.judged) > 5)  # noqa: PLR2004
+                log.warning("%s ended by %s; its runs: %s (%s)", child.name, describe_exit(status), counts, named)
             child.slots.remove()
+            self.signal.forget(child.owner)
             self._unended.pop(0)
 
     # -- looks
@@ -333,10 +356,10 @@ class Supervisor:
         due = []
         for child, runs in begun:
             holds = by_owner.get(child.owner, {})
-            due += look.to_renew(runs, holds, before=now + lease_ms * 2 / 3)
-            if look.has_unstarted(runs, holds, late=late):
-                begun_keys = {(run.id, run.token) for run in runs}
-                self.desk.write(look.release_unstarted, child.owner, begun_keys, late)
+            keys = look.begun(child, runs)
+            due += look.to_renew(keys, holds, before=now + lease_ms * 2 / 3)
+            if look.has_unstarted(keys, holds, late=late):
+                self.desk.write(look.release_unstarted, child.owner, keys, late)
         if due:
             self.desk.write(leases.renew, due, lease_ms)
 

@@ -26,6 +26,7 @@ class Verdicts:
 
     def __init__(self, child: Child, status: int, peak_kib: int) -> None:
         self._child = child
+        self.judged: list[str] = []
         self._phases = {(run.id, run.token): run.phase for run in child.slots.started()}
         self._entered = sum(phase != TAKEN for phase in self._phases.values())
         self._failure = Failure(
@@ -37,6 +38,7 @@ class Verdicts:
     def of(self, claim: Claim) -> Outcome:
         """How this run ended."""
         child, key = self._child, (claim.id, claim.token)
+        self.judged.append(claim.id)
         phase = self._phases.get(key, TAKEN)
         # A solo child that died on its way to the handler crashed too, else it would be tried for ever.
         if phase == TAKEN and not (child.solo and child.pid):

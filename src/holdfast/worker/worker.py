@@ -23,6 +23,7 @@ from holdfast.model import stamp
 from holdfast.model.errors import StoreError
 from holdfast.model.failure import Failure, failure_of
 from holdfast.model.outcome import Outcome, Raised, Stopped, Unstarted
+from holdfast.model.status import Status
 from holdfast.store.port import Order
 from holdfast.worker import slots as slot_words
 from holdfast.worker.runner import Run, run_coroutine, run_function
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from holdfast.engine.desk import Desk
     from holdfast.engine.registry import Registry
+    from holdfast.model.decide import Move
     from holdfast.model.lease import Claim
     from holdfast.worker.places import Places
     from holdfast.worker.slots import SlotMap
@@ -114,9 +116,9 @@ class Worker:
             await self._store_away(error)
             return 0
         self._store_back()
-        for run, accepted in zip(ended, got.accepted, strict=False):
+        for run, move, accepted in zip(ended, got.moves, got.accepted, strict=False):  # what was handed back comes last
             self._slots.give(run.slot)
-            log_ending(run, accepted=accepted)
+            log_run(_word(move) if accepted else "lost its lease", run)
         for (pool, _), claims in zip(wanted, got.claims, strict=True):
             if claims:  # as old as the store says: this process may have been stuck since
                 came = monotonic() - max(0, self.desk.store.now() - stamp.from_text(claims[0].started_at)) / 1000
@@ -161,10 +163,15 @@ class Worker:
         run.slot = self._slots.take(claim.id, claim.token, int(now * 1000), timeout_ms or 0)
         pool.running += 1
         self._runs.add(run)
+        log_run("claimed", run)
         work = run_coroutine(run) if definition.is_coroutine else run_function(run, self._executor)
         run.task = asyncio.get_running_loop().create_task(self._run(run, work), context=contextvars.Context())
 
     async def _run(self, run: Run, work: Coroutine[None, None, Outcome]) -> None:
+        if monotonic() - run.since > run.pool.patience:  # the loop was blocked: the supervisor may have handed it back
+            work.close()
+            self._end(run, Unstarted())
+            return
         self._slots.enter(run.slot, slot_words.RUNNING)
         try:
             outcome = await work
@@ -257,20 +264,23 @@ class Worker:
             self._away_since = None
 
 
-def log_ending(run: Run, *, accepted: bool) -> None:
-    """One structured line per run; never a payload."""
+def log_run(event: str, run: Run) -> None:
+    """One line, for people and as fields for programs; never a payload."""
     if not log.isEnabledFor(logging.INFO):
         return
     claim = run.claim
-    log.info(
-        "%s %s",
-        type(run.outcome).__name__.lower() if accepted else "lease lost",
-        claim.id,
-        extra={
-            "job_id": claim.id,
-            "job_type": claim.type,
-            "worker_id": claim.lease_owner,
-            "attempts": claim.attempts,
-            "duration_ms": round((monotonic() - run.since) * 1000, 1),
-        },
-    )
+    fields = {
+        "job_id": claim.id,
+        "job_type": claim.type,
+        "worker_id": claim.lease_owner,
+        "attempts": claim.attempts,
+        "duration_ms": round((monotonic() - run.since) * 1000, 1),
+    }
+    text = " ".join(f"{name}={value}" for name, value in fields.items())
+    log.info("%s %s", event, text, extra={"event": event, **fields})
+
+
+def _word(move: Move) -> str:
+    if move.status is Status.QUEUED:
+        return "retried" if move.why == "retry" else move.why
+    return move.status.replace("dead_letter", "dead-lettered")

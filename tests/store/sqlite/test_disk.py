@@ -39,7 +39,6 @@ def test_below_the_floor_new_jobs_are_refused_but_runs_can_finish(small_disk, op
     store = open_file(small_disk.folder / "jobs.db", space_floor=1024 * 1024)
     run = running(store)
     small_disk.fill(leave=512 * 1024)
-    store._space_checked = 0.0  # a second has passed
     assert code_of(lambda: enqueue(store)) == "STORE_FULL"
     assert finish(store, run, DONE)
     assert status(store, run.id) == "completed"
@@ -56,10 +55,11 @@ def test_a_refused_job_takes_no_other_call_with_it(small_disk, open_file):
     assert answers[1] is True
 
 
-def test_free_space_is_asked_for_once_a_second(small_disk, open_file):
+def test_a_job_that_would_eat_into_the_floor_is_refused(small_disk, open_file):
     store = open_file(small_disk.folder / "jobs.db", space_floor=1024 * 1024)
     enqueue(store)
-    small_disk.fill(leave=512 * 1024)
+    small_disk.fill(leave=1024 * 1024 + 128 * 1024)
+    assert code_of(lambda: write(store, lambda tx: tx.insert([NewJob("a", '"' + "x" * 200_000 + '"')]))) == "STORE_FULL"
     assert enqueue(store)
 
 

@@ -247,3 +247,55 @@ def test_going_back_after_the_disk_ended_the_transaction_changes_nothing(sqlite_
     connection = sqlite_store._writer
     connection.back_to_save()  # no transaction is open: there is nothing to go back to
     assert not connection.in_transaction()
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_is_removed_or_replaced_is_opened_anew(file, open_file, caplog, replaced):
+    store = open_file(file)
+    lost = enqueue(store)
+    assert get(store, lost)
+    for path in list(file.parent.glob("jobs.db*")):
+        path.unlink()
+    if replaced:
+        other = open_file(file)
+        kept = enqueue(other)
+        assert get(store, kept)  # the reader notices by itself
+        assert sorted([enqueue(store), kept]) == sorted(listed(other))
+    else:
+        job_id = enqueue(store)
+        assert listed(store) == [job_id]
+        assert listed(open_file(file)) == [job_id]
+    assert "was removed or replaced" in caplog.text
+
+
+def test_a_commit_that_fails_leaves_nothing_open(file, open_file):
+    store = open_file(file)
+    enqueue(store)
+    store._writer.execute("pragma foreign_keys = on")
+    transaction = store.begin()
+    transaction.execute("create table parent (id integer primary key)")
+    transaction.execute("create table child (of integer references parent deferrable initially deferred)")
+    transaction.execute("insert into child values (7)")
+    assert code_of(store.commit)
+    assert enqueue(store)
+    assert write(store, lambda tx: tx.execute("select count(*) from sqlite_schema where name = 'child'")) == [(0,)]
+
+
+def test_what_sqlite_has_undone_by_itself_is_not_undone_again(file, open_file):
+    store = open_file(file)
+    store.begin().connection.execute("rollback")
+    store.roll_back()
+    assert enqueue(store)
+
+
+def test_a_file_behind_a_link_that_leads_nowhere_yet_is_made_for_its_owner_alone(file, open_file, tmp_path):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    file.symlink_to(folder / "real.db")
+    old = os.umask(0o000)
+    try:
+        enqueue(open_file(file))
+    finally:
+        os.umask(old)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+    assert modes == {"real.db": 0o600, "real.db-wal": 0o600, "real.db-shm": 0o600}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.model import stamp
 from holdfast.model.errors import KeyConflict
 from holdfast.model.ids import new_ids
+from holdfast.model.payload import same
 from holdfast.model.status import TERMINAL
 from holdfast.store.postgres.base import Line, Verbs, array
 
@@ -133,7 +134,7 @@ class JobVerbs(Verbs):
             for holder, kind, payload, status, until in self.run("key_holder", tenant=row["tenant"], key=row["key"]):
                 if until is not None and until != "active" and until <= self.stamp and status in TERMINAL:
                     self.change("free_key", id=holder, key=row["key"])
-                elif (kind, payload) != (row["type"], row["payload"]):
+                elif kind != row["type"] or not same(payload, str(row["payload"])):
                     raise KeyConflict(
                         "KEY_CONFLICT",
                         f"key {row['key']!r} belongs to job {holder} of type {kind!r} with another "

@@ -129,7 +129,8 @@ class LeaseVerbs(Verbs):
             ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
         if freed:
             self.run("free_active_key", ids=array(freed))
-        self.write_history([_line(ending) for ending in endings if ending.move.status is not Status.COMPLETED])
+        unusual = [ending for ending in endings if ending.move.status is not Status.COMPLETED]
+        self.write_history([_line(ending, reached[ending.claim.id, ending.claim.token]) for ending in unusual])
         self._count(ended)
 
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
@@ -163,10 +164,11 @@ def minute_of(at: str) -> str:
     return at[:16] + ":00.000Z"
 
 
-def _line(ending: Ending) -> Line:
+def _line(ending: Ending, reached: str) -> Line:
     claim, move = ending
     kind = None if move.error is None else json.loads(move.error)["class"]
-    return Line(claim.id, "in_progress", move.why, claim.attempts, claim.lease_owner, kind)
+    why = "cancelled" if reached == Status.CANCELLED else move.why  # a cancel was asked for during the run
+    return Line(claim.id, "in_progress", why, claim.attempts, claim.lease_owner, kind)
 
 
 def _lanes(lanes: Sequence[Lane]) -> dict[str, object]:

@@ -22,7 +22,7 @@ class Verbs:
 
     __slots__ = ("_space", "connection", "news", "now", "queries", "stamp")
 
-    def __init__(self, connection: Connection, queries: Queries, now: int, space: Callable[[], None]) -> None:
+    def __init__(self, connection: Connection, queries: Queries, now: int, space: Callable[[int], None]) -> None:
         self.connection = connection
         self.queries = queries
         self.now = now
@@ -38,11 +38,14 @@ class Verbs:
 
     def execute(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """Run a statement of the caller's own, in this transaction."""
+        from holdfast.store.sqlite.statements import check_statement  # noqa: PLC0415  # a cold hook sends none
+
+        check_statement(sql)
         return self.connection.execute(sql, parameters)
 
-    def check_space(self) -> None:
-        """Refuse new work on a nearly full disk, so that what runs can still be finished."""
-        self._space()
+    def check_space(self, needed: int) -> None:
+        """Refuse new work of so many bytes on a nearly full disk, so that what runs can still be finished."""
+        self._space(needed)
 
     def ids(self, ids: Sequence[str]) -> str:
         """Ids as one parameter; ids hold nothing that JSON would escape."""

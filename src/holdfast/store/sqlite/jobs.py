@@ -7,6 +7,7 @@ from operator import itemgetter
 from holdfast.model import stamp
 from holdfast.model.errors import KeyConflict
 from holdfast.model.ids import new_ids
+from holdfast.model.payload import same
 from holdfast.model.status import TERMINAL
 from holdfast.store.sqlite.base import Verbs
 
@@ -27,7 +28,7 @@ class JobVerbs(Verbs):
     __slots__ = ()
 
     def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
-        self.check_space()
+        self.check_space(sum(len(job.payload) for job in jobs))
         ids = new_ids(self.now, len(jobs))
         if len(jobs) == 1:
             self.news.queues.add(jobs[0].queue)
@@ -136,7 +137,7 @@ class JobVerbs(Verbs):
             self.change("free_key", id=holder)
             self.change("insert", **row)
             return str(row["id"]), True
-        if (kind, payload) != (row["type"], row["payload"]):
+        if kind != row["type"] or not same(payload, str(row["payload"])):
             raise KeyConflict(
                 "KEY_CONFLICT",
                 f"key {row['key']!r} belongs to job {holder} of type {kind!r} with another "

@@ -128,13 +128,14 @@ class LeaseVerbs(Verbs):
             if claim.key_until == "active":
                 self.run("free_active_key", id=claim.id)
             ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
-        self.write_history(self._line(ending) for ending in unusual)
+        self.write_history(self._line(ending, reached.get(ending.claim.id)) for ending in unusual)
         self._count(ended)
 
-    def _line(self, ending: Ending) -> dict[str, object]:
+    def _line(self, ending: Ending, reached: str | None) -> dict[str, object]:
         claim, move = ending
         kind = None if move.error is None else json.loads(move.error)["class"]
-        return self.line(claim.id, "in_progress", move.why, claim.attempts, worker=claim.lease_owner, error_class=kind)
+        why = "cancelled" if reached == Status.CANCELLED else move.why  # a cancel was asked for during the run
+        return self.line(claim.id, "in_progress", why, claim.attempts, worker=claim.lease_owner, error_class=kind)
 
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
         """Add the endings to the minute's histograms. Those of one claim and one enqueue are counted together."""

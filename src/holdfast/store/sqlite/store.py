@@ -50,7 +50,6 @@ class SqliteStore:
         self.queries = Queries(_read_file)
         self._clock = clock or _wall_clock
         self._floor = space_floor
-        self._space_checked = 0.0
         self._patience = patience
         self._writer: Connection | None = None
         self._reader: Connection | None = None
@@ -82,9 +81,7 @@ class SqliteStore:
 
     def read(self, call: Callable[[Any], Any]) -> Any:
         connection = self._reading()
-        return self._retrying(
-            connection, lambda: call(SqliteTransaction(connection, self.queries, self._clock(), self._check_space))
-        )
+        return self._retrying(connection, lambda: self._read_at_once(connection, call))
 
     def begin(self) -> SqliteTransaction:
         connection = self._writing()
@@ -176,6 +173,14 @@ class SqliteStore:
         told.__cause__ = error
         return told
 
+    def _read_at_once(self, connection: Connection, call: Callable[[Any], Any]) -> Any:
+        """All that one call reads is of one moment."""
+        connection.begin_reading()
+        try:
+            return call(SqliteTransaction(connection, self.queries, self._clock(), self._check_space))
+        finally:
+            connection.roll_back()
+
     def _retrying(self, connection: Connection, call: Callable[[], Any]) -> Any:
         """Try until the lock is had. Random pauses are fairer than SQLite's own waiting, which starves some."""
         give_up = 0.0
@@ -194,15 +199,24 @@ class SqliteStore:
             sleep(uniform(0.0002, 0.002))
 
     def _writing(self) -> Connection:
-        if self._writer is None:
+        if self._writer is None or self._is_gone(self._writer):
             self._writer = self._connect([])
         return self._writer
 
     def _reading(self) -> Connection:
-        if self._reader is None:
-            self._writing()
-            self._reader = self._opened()
+        if self._reader is None or self._is_gone(self._reader):
+            self._reader = self._connect([])
         return self._reader
+
+    def _is_gone(self, connection: Connection) -> bool:
+        """Whether the file was removed or replaced under a connection: what it wrote now would be lost."""
+        if connection.identity == self.location.identity():
+            return False
+        from logging import getLogger  # noqa: PLC0415  # seldom needed, and slow to import
+
+        getLogger("holdfast.store").warning("%s was removed or replaced: it is opened anew", self.location.path)
+        connection.close(keep_log=True)
+        return True
 
     def _connect(self, applied: list[int]) -> Connection:
         connection = self._opened()
@@ -218,24 +232,21 @@ class SqliteStore:
         try:
             self.location.check(connection.library_version())
             self._retrying(connection, lambda: connection.prepare(self.location.synchronous, WAL_LIMIT))
+            connection.identity = self.location.identity()
         except BaseException:
             connection.close(keep_log=True)
             raise
         return connection
 
-    def _check_space(self) -> None:
-        now = monotonic()
-        if now < self._space_checked + 1:
-            return
+    def _check_space(self, needed: int) -> None:
         disk = os.statvfs(os.path.dirname(self.location.path))  # noqa: PTH120
         free = disk.f_bavail * disk.f_frsize
-        if free < self._floor:
+        if free < self._floor + needed:
             raise StoreError(
                 "STORE_FULL",
                 f"{self.location.path}: only {free // 1024} KiB are free; new jobs are refused so that running "
                 "ones can still be finished: free some space, then try again",
             )
-        self._space_checked = now
 
 
 def _read_file(name: str) -> bytes:

@@ -55,6 +55,7 @@ class Workload:
     title: str
     sides: Mapping[str, Callable[[], Sample]]
     targets: tuple[Target, ...] = ()
+    rounds: int | None = None  # at most so many, for what takes long; else as many as are asked for
     clean_up: Callable[[], None] = lambda: None
 
 
@@ -89,11 +90,19 @@ class Result:
         found = [sample.figures[name] for sample in self.samples.get(side, ()) if name in sample.figures]
         return statistics.median(found) if found else None
 
+    def ratios(self, side: str, over: str) -> list[float]:
+        """One side's rate over the other's, round by round."""
+        pairs = zip(self.samples.get(side, ()), self.samples.get(over, ()), strict=False)
+        return [mine.rate / other.rate for mine, other in pairs if mine.rate and other.rate]
+
     def ratio(self, side: str, over: str) -> float | None:
         """The median of the rounds' ratios."""
-        pairs = zip(self.samples.get(side, ()), self.samples.get(over, ()), strict=False)
-        found = [mine.rate / other.rate for mine, other in pairs if mine.rate and other.rate]
+        found = self.ratios(side, over)
         return statistics.median(found) if found else None
+
+    def fault(self, side: str) -> str:
+        """What went wrong with the side, the first time that something did."""
+        return next((sample.fault for sample in self.samples.get(side, ()) if sample.fault), "")
 
     def verdicts(self) -> list[Verdict]:
         """Every target of the workload, judged."""
@@ -111,11 +120,17 @@ def measure(group: list[Workload], rounds: int, told: Callable[[str], None]) -> 
     try:
         for number in range(rounds):
             for result in results:
-                _measure_once(result, number, told)
+                if result.workload.rounds is None or number < result.workload.rounds:
+                    _measure_once(result, number, told)
     finally:
         for workload in group:
             workload.clean_up()
     return results
+
+
+def measurements(group: list[Workload], rounds: int) -> int:
+    """How often `told` will be called."""
+    return sum(min(rounds, workload.rounds or rounds) * len(workload.sides) for workload in group)
 
 
 def _measure_once(result: Result, number: int, told: Callable[[str], None]) -> None:

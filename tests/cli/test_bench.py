@@ -1,0 +1,135 @@
+"""`holdfast bench` measures, says what it means, and leaves nothing behind. What it measures is not judged here."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast.cli.measures import trials
+from holdfast.cli.storms.processes import MARK, left_after, marked
+from tests.cli.given import PROGRAM, clean_environment
+
+TINY = ("bench", "--quick", "--jobs", "60", "--seconds", "0.2")
+WORKLOADS = {"disk", "enqueue", "bulk", "drain", "idle worker"}
+
+
+def wait_for(fact: Callable[[], Any], seconds: float = 30) -> Any:
+    give_up = time.monotonic() + seconds
+    while not (answer := fact()):
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+    return answer
+
+
+def started(folder: Path, mark: str, *options: str) -> subprocess.Popen[bytes]:
+    """A bench in a process of its own; all that it starts carries the mark."""
+    return subprocess.Popen(
+        [*PROGRAM, "bench", *options, "--url", f"sqlite:///{folder}/jobs.db"],
+        cwd=folder,
+        env=clean_environment() | {MARK: mark},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.slow
+def test_everything_is_measured_and_the_users_own_queue_is_not_touched(cli, app, url, tmp_path):
+    app.enqueue("thumbnail", {"path": "a.png"})
+    before = {path.name for path in tmp_path.iterdir()}
+    answer = cli(*TINY, "--url", url, "--processes", "2", "--json", "report.json")
+    assert (answer.code, answer.err) == (0, "")
+    report = json.loads(Path("report.json").read_text())
+    assert report["version"] == holdfast.__version__
+    assert report["settings"] == {
+        "jobs": 60, "seconds": 0.2, "processes": 2, "rounds": 1, "query": "synchronous=normal",
+    }  # fmt: skip
+    assert {"python", "system", "cores", "sqlite", "file system"} <= set(report["machine"])
+    assert {one["name"] for one in report["workloads"]} == WORKLOADS
+    sides = {one["name"]: one["sides"] for one in report["workloads"]}
+    assert set(sides["drain"]) == {"1 process", "2 processes"}
+    assert all(sample["rate"] > 0 for name in WORKLOADS - {"idle worker"} for (sample,) in sides[name].values())
+    assert {"p50 ms", "p95 ms", "p99 ms"} <= set(sides["idle worker"]["Holdfast"][0]["figures"])
+    for name, sentence in report["verdicts"].items():
+        assert f"{name}: {sentence}" in answer.out
+    assert [job.status.value for job in app.jobs()] == ["queued"]
+    assert {path.name for path in tmp_path.iterdir()} == before, "files are left behind"
+
+
+@pytest.mark.slow
+def test_a_report_on_standard_output_is_all_there_is(cli):
+    answer = cli(*TINY, "--processes", "1", "--json", "-")
+    assert answer.code == 0
+    assert set(answer.json["workloads"][3]["sides"]) == {"1 process"}
+    assert list(Path.cwd().iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_bench_that_is_stopped_leaves_no_process_and_no_file(tmp_path, number, code):
+    mark = secrets.token_hex(8)
+    bench = started(tmp_path, mark, "--jobs", "10000000", "--seconds", "0.1")
+    wait_for(lambda: list(tmp_path.glob(".holdfast-bench-*/*/jobs.db")))
+    bench.send_signal(number)
+    _, said = bench.communicate(timeout=30)
+    assert (bench.returncode, said) == (code, b"")
+    assert left_after(mark, 5) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_bench_that_is_stopped_ends_its_workers(tmp_path):
+    mark = secrets.token_hex(8)
+    bench = started(tmp_path, mark, "--quick", "--jobs", "20000", "--seconds", "0.2")
+    wait_for(lambda: len(marked(mark)) > 3)  # itself, and a worker with its children
+    bench.send_signal(signal.SIGINT)
+    bench.send_signal(signal.SIGINT)
+    bench.communicate(timeout=30)
+    assert bench.returncode == 130
+    assert left_after(mark, 5) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_that_cannot_start_is_told_with_its_own_words(tmp_path):
+    class Broken:
+        folder = tmp_path
+        bulk = several = True
+        grows = False
+
+        def enqueue_many(self, payloads: list[dict[str, Any]]) -> None:
+            del payloads
+
+        def commands(self, workers: int) -> list[list[str]]:
+            del workers
+            return [[sys.executable, "-c", "raise SystemExit('no such module')"]]
+
+    with pytest.raises(trials.Failed, match="the worker ended; it said: no such module"):
+        trials.drain(Broken(), 10)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--jobs", "0"], 2, "--jobs"),
+        (["--seconds", "soon"], 2, "--seconds"),
+        (["--processes", "0"], 2, "--processes"),
+        (["--url", "postgresql://localhost/jobs"], 2, "BAD_URL"),
+        (["--url", "sqlite:///gone/jobs.db"], 2, "does not exist"),
+        (["--url", "sqlite:////proc/jobs.db"], 1, "STORE_CANNOT_OPEN"),
+        (["--json", "gone/report.json"], 2, "gone"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_before_anything_is_made(cli, options, code, words):
+    answer = cli("bench", *options)
+    assert answer.code == code
+    assert words in answer.err + answer.out
+    assert list(Path.cwd().iterdir()) == []
