@@ -19,9 +19,15 @@ class Proxy:
         self._silent = threading.Event()
         self._done = threading.Event()
         self._pairs = {}
+        self._callers = set()
+        self._mute = set()
 
     def swallow(self):
         self._silent.set()
+
+    def mute(self):
+        """From now on the connections that are open bring no more answers; new ones do."""
+        self._mute = set(self._pairs)
 
     def heal(self):
         self._silent.clear()
@@ -52,6 +58,7 @@ class Proxy:
             caller, _ = ready.accept()
             server = socket.socket(socket.AF_UNIX if isinstance(self._behind, str) else socket.AF_INET)
             server.connect(self._behind)
+            self._callers.add(caller)
             self._pairs |= {caller: server, server: caller}
             watched.register(caller, selectors.EVENT_READ)
             watched.register(server, selectors.EVENT_READ)
@@ -60,5 +67,6 @@ class Proxy:
         if not data:
             watched.unregister(ready)
             return
-        if not self._silent.is_set():
+        is_answer = ready not in self._callers
+        if not self._silent.is_set() and not (is_answer and ready in self._mute):
             self._pairs[ready].sendall(data)

@@ -21,6 +21,14 @@ def put(tx):
     return tx.insert([NewJob("mail", "{}")])
 
 
+@pytest.fixture
+def behind_proxy(open_url, admin, tmp_path):
+    own = admin.info
+    with Proxy(admin, tmp_path) as proxy:
+        url = f"postgresql://{own.user}:{own.password}@/{own.dbname}?host={tmp_path}&deadline=1"
+        yield proxy, open_url(url, patience=1)
+
+
 def refusal(call):
     with pytest.raises(StoreError) as caught:
         call()
@@ -62,12 +70,38 @@ def test_a_group_whose_connection_is_lost_is_told_as_one_and_not_repeated(pg, ki
     assert listed(pg) == []
 
 
-def test_a_loss_during_the_commit_says_that_its_end_is_not_known(pg, kill):
+def test_a_loss_before_the_commit_was_made_says_that_nothing_was_written(pg, kill):
     def die(tx):
         put(tx)
         kill(tx.connection)
 
     error = refusal(lambda: write(pg, die))
+    assert error.code == "STORE_UNAVAILABLE"
+    assert "nothing was written" in str(error)
+    assert listed(pg) == []
+
+
+def test_a_commit_that_was_made_and_not_answered_is_found_out(behind_proxy, pg):
+    proxy, store = behind_proxy
+
+    def put_and_fall_silent(tx):
+        made = put(tx)
+        proxy.mute()
+        return made
+
+    (answer,), news = store.write([put_and_fall_silent])
+    assert listed(pg) == [answer[0][0]]
+    assert news.queues == {"default"}
+
+
+def test_a_commit_that_nobody_can_tell_of_is_told_as_not_known(behind_proxy):
+    proxy, store = behind_proxy
+
+    def put_and_vanish(tx):
+        put(tx)
+        proxy.swallow()
+
+    error = refusal(lambda: write(store, put_and_vanish))
     assert error.code == "STORE_UNAVAILABLE"
     assert "not known" in str(error)
 
@@ -104,17 +138,15 @@ def test_a_statement_that_takes_too_long_is_ended_by_the_server(open_url, url):
     assert enqueue(store)
 
 
-def test_a_server_that_falls_silent_holds_no_caller_beyond_the_deadline(open_url, url, admin, tmp_path):
-    with Proxy(admin, tmp_path) as proxy:
-        own = admin.info
-        store = open_url(f"postgresql://{own.user}:{own.password}@/{own.dbname}?host={tmp_path}&deadline=1")
-        job_id = enqueue(store)
-        proxy.swallow()
-        started = monotonic()
-        assert refusal(lambda: enqueue(store)).code == "STORE_UNAVAILABLE"
-        assert monotonic() - started < 8
-        proxy.heal()
-        assert get(store, job_id).id == job_id
+def test_a_server_that_falls_silent_holds_no_caller_beyond_the_deadline(behind_proxy):
+    proxy, store = behind_proxy
+    job_id = enqueue(store)
+    proxy.swallow()
+    started = monotonic()
+    assert refusal(lambda: enqueue(store)).code == "STORE_UNAVAILABLE"
+    assert monotonic() - started < 12
+    proxy.heal()
+    assert get(store, job_id).id == job_id
 
 
 def test_two_that_wait_for_each_other_both_end(pg, url, open_url):
