@@ -94,6 +94,30 @@ def test_a_commit_that_was_made_and_not_answered_is_found_out(behind_proxy, pg):
     assert news.queues == {"default"}
 
 
+def test_a_commit_that_made_no_job_is_told_as_not_known(behind_proxy):
+    proxy, store = behind_proxy
+
+    def pause_and_fall_silent(tx):
+        tx.pause("default", "ann")
+        proxy.mute()
+
+    assert "not known" in str(refusal(lambda: write(store, pause_and_fall_silent)))
+
+
+def test_a_number_that_was_given_to_another_transaction_after_a_crash_proves_nothing(pg):
+    enqueue(pg)
+    assert pg._became(pg._mark, "0" * 26) == "aborted"
+
+
+def test_a_transaction_that_has_not_ended_is_waited_for_and_no_longer_than_patience_lasts(url, open_url):
+    store = open_url(url, patience=0.1)
+    other = open_url(url)
+    made = put(other.begin())[0][0]
+    assert store._became(other._mark, made) is None
+    other.commit()
+    assert store._became(other._mark, made) == "committed"
+
+
 def test_a_commit_that_nobody_can_tell_of_is_told_as_not_known(behind_proxy):
     proxy, store = behind_proxy
 

@@ -4,9 +4,9 @@ Not safe for several threads by itself: the engine's desk sees to it that one th
 
 Failure cases: a connection that was lost is dropped and opened again by the next call; a call that met the loss before
 anything was sent in its transaction is simply run again. Where a commit goes unanswered, the server is asked, by the
-transaction's number, what became of it; only where it cannot tell in time is the caller left with "not known", and
-nothing is ever repeated on a guess. A deadlock or a serialization failure undoes the transaction, which is
-then run again.
+transaction's number and by a job that it made, what became of it; only where that cannot be told is the caller left
+with "not known", and nothing is ever repeated on a guess. A deadlock or a serialization failure undoes the transaction,
+which is then run again.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class PostgresStore:
         except Exception as error:
             if not connection.is_lost():
                 raise self._told(error) from error  # a constraint that is checked at the end, for one
-            end = self._became(self._mark)
+            end = self._became(self._mark, transaction.witness)
             if end != "committed":
                 raise StoreError(
                     "STORE_UNAVAILABLE",
@@ -184,19 +184,25 @@ class PostgresStore:
                 raise
             sleep(uniform(0, 0.01))  # whoever was in the way may be done by then
 
-    def _became(self, mark: str) -> str | None:
-        """How a transaction ended whose commit was not answered; None if the server cannot tell in time."""
+    def _became(self, mark: str, witness: str) -> str | None:
+        """How a transaction ended whose commit was not answered; None if that cannot be told, or not in time."""
         give_up = monotonic() + self._patience
-        while True:
+        ends: list[str] = []
+        while monotonic() < give_up:
             try:
-                end = self.read(lambda transaction: transaction.run("became", mark=mark))[0][0]
+                end, is_there = self.read(lambda transaction: transaction.run("became", mark=mark, witness=witness))[0]
             except StoreError:  # not back yet
-                end = None
-            if end in ("committed", "aborted"):
-                return str(end)
-            if monotonic() > give_up:
-                return None
+                end, is_there = "in progress", False
+            if is_there:
+                return "committed"
+            if end == "aborted":
+                return "aborted"
+            # A look that began before the commit sees its end, but not yet its jobs: only the second one counts.
+            if end != "in progress" and end in ends:
+                return "aborted" if witness else None
+            ends.append(end)
             sleep(0.05)
+        return None
 
     def _begun(self, which: str, *, read_only: bool = False) -> PostgresTransaction:
         """A transaction that has begun; on a new connection where the old one was lost since its last use."""
