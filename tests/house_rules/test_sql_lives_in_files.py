@@ -40,6 +40,8 @@ ONLY = {
         "incoming": "COPY needs a place to put the rows",
         "incoming_copy": "SQLite has no COPY",
         "insert_many": "the same",
+        "mark": "SQLite's commits are always answered",
+        "became": "the same",
         "migrating": "SQLite's write lock is enough",
         "now": "SQLite has no clock of its own",
         "place": "SQLite's place is the path of its file",

@@ -31,7 +31,7 @@ class Line(NamedTuple):
 class Verbs:
     """An open transaction at one instant, read from the database when it began."""
 
-    __slots__ = ("connection", "news", "now", "queries", "stamp")
+    __slots__ = ("connection", "news", "now", "queries", "stamp", "witness")
 
     def __init__(self, connection: Connection, queries: Queries, now: int) -> None:
         self.connection = connection
@@ -39,6 +39,7 @@ class Verbs:
         self.now = now
         self.stamp = stamp.to_text(now)
         self.news = News()
+        self.witness = ""  # a job made here: if it is there, the transaction was committed
 
     def run(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
         return self.connection.run(self.queries[query], parameters)

@@ -126,7 +126,9 @@ class JobVerbs(Verbs):
         self.run("incoming")
         self.connection.copy(self.queries["incoming_copy"], map(_copied, rows))
         made = self.run("insert_many", now=self.stamp, first=rows[0]["id"], last=rows[-1]["id"])
-        return {job_id for (job_id,) in made}
+        created = {str(job_id) for (job_id,) in made}
+        self.witness = min(created, default=self.witness)
+        return created
 
     def _insert_one(self, row: dict[str, object]) -> tuple[str, bool]:
         while not self.change("insert", **row):
@@ -143,4 +145,5 @@ class JobVerbs(Verbs):
                     )
                 else:
                     return str(holder), False
-        return str(row["id"]), True
+        self.witness = str(row["id"])
+        return self.witness, True

@@ -3,9 +3,10 @@
 Not safe for several threads by itself: the engine's desk sees to it that one thread at a time writes, and one reads.
 
 Failure cases: a connection that was lost is dropped and opened again by the next call; a call that met the loss before
-anything was sent in its transaction is simply run again. A loss during the commit leaves open whether it was made: the
-caller is told so, and nothing is repeated. A deadlock or a serialization failure undoes the transaction, which is
-then run again.
+anything was sent in its transaction is simply run again. Where a commit goes unanswered, the server is asked, by the
+transaction's number and by a job that it made, what became of it; only where that cannot be told is the caller left
+with "not known", and nothing is ever repeated on a guess. A deadlock or a serialization failure undoes the transaction,
+which is then run again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from importlib.resources import files
 from random import uniform
-from time import sleep
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model.errors import StoreError
@@ -30,6 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 TRIES = 10
+PATIENCE = 10.0  # seconds to ask what became of a commit
+
+
+_ENDS = {
+    "aborted": "before it was made: nothing was written; try again",
+    None: "and it is not known whether it was made: look before you repeat it",
+}
 
 
 class PostgresTransaction(JobVerbs, LeaseVerbs, UpkeepVerbs):
@@ -41,11 +49,13 @@ class PostgresTransaction(JobVerbs, LeaseVerbs, UpkeepVerbs):
 class PostgresStore:
     """The promises of the port, on one database."""
 
-    def __init__(self, url: str, *, clock: Callable[[], int] | None = None) -> None:
+    def __init__(self, url: str, *, clock: Callable[[], int] | None = None, patience: float = PATIENCE) -> None:
         self.location = Location(url)
         self.url = url
         self.queries = Queries(_read_file, named_placeholders)
         self._clock = clock
+        self._patience = patience
+        self._mark = ""
         self._writer: Connection | None = None
         self._reader: Connection | None = None
         self._open: PostgresTransaction | None = None
@@ -100,11 +110,12 @@ class PostgresStore:
         except Exception as error:
             if not connection.is_lost():
                 raise self._told(error) from error  # a constraint that is checked at the end, for one
-            raise StoreError(
-                "STORE_UNAVAILABLE",
-                f"{self.location.shown}: the connection was lost during the commit, and it is not known whether it was "
-                "made: look before you repeat it",
-            ) from error
+            end = self._became(self._mark, transaction.witness)
+            if end != "committed":
+                raise StoreError(
+                    "STORE_UNAVAILABLE",
+                    f"{self.location.shown}: the connection was lost during the commit, {_ENDS[end]}",
+                ) from error
         return transaction.news
 
     def roll_back(self) -> None:
@@ -139,7 +150,7 @@ class PostgresStore:
         with self._telling():
             connection = Connection.open(self.location)
             try:
-                now = connection.begin(self.queries["now"])
+                (now,) = connection.begin(self.queries["now"])
                 made = migrate(connection, self.queries, self._clock() if self._clock else now)
                 connection.commit()
             finally:
@@ -173,22 +184,46 @@ class PostgresStore:
                 raise
             sleep(uniform(0, 0.01))  # whoever was in the way may be done by then
 
+    def _became(self, mark: str, witness: str) -> str | None:
+        """How a transaction ended whose commit was not answered; None if that cannot be told, or not in time."""
+        give_up = monotonic() + self._patience
+        ends: list[str] = []
+        while monotonic() < give_up:
+            try:
+                end, is_there = self.read(lambda transaction: transaction.run("became", mark=mark, witness=witness))[0]
+            except StoreError:  # not back yet
+                end, is_there = "in progress", False
+            if is_there:
+                return "committed"
+            if end == "aborted":
+                return "aborted"
+            # A look that began before the commit sees its end, but not yet its jobs: only the second one counts.
+            if end != "in progress" and end in ends:
+                return "aborted" if witness else None
+            ends.append(end)
+            sleep(0.05)
+        return None
+
     def _begun(self, which: str, *, read_only: bool = False) -> PostgresTransaction:
         """A transaction that has begun; on a new connection where the old one was lost since its last use."""
-        ask_the_time = None if self._clock else self.queries["now"]
+        questions = [
+            self.queries[name] for name in (*(() if self._clock else ("now",)), *(() if read_only else ("mark",)))
+        ]
         connection = getattr(self, which)
         if connection is None:
             connection = self._connect(which)
-            now = connection.begin(ask_the_time, read_only=read_only)
+            answers = connection.begin(*questions, read_only=read_only)
         else:
             try:
-                now = connection.begin(ask_the_time, read_only=read_only)
+                answers = connection.begin(*questions, read_only=read_only)
             except Exception:
                 if not connection.is_lost():
                     raise
                 setattr(self, which, None)
                 return self._begun(which, read_only=read_only)
-        return PostgresTransaction(connection, self.queries, self._clock() if self._clock else now)
+        if not read_only:
+            self._mark = answers.pop()
+        return PostgresTransaction(connection, self.queries, self._clock() if self._clock else answers[0])
 
     def _connect(self, which: str) -> Connection:
         connection = Connection.open(self.location)
