@@ -44,7 +44,7 @@ MUTANTS = [
     Mutant("due ignores the time", SQL + "due.sql", "scheduled_at <= :now", ":now is not null"),
     Mutant("due in the wrong order", SQL + "due.sql", "order by scheduled_at, id", "order by id"),
     Mutant("worst priority first", SQL + "lanes.sql", "order by priority", "order by priority desc"),
-    Mutant("a conflict of keys is ignored", "store/sqlite/jobs.py", 'if kind != row["type"] or not same(payload, str(row["payload"]))', 'if kind != row["type"]'),
+    Mutant("a conflict of keys is ignored", "store/verbs.py", 'if kind != row["type"] or not same(payload, str(row["payload"]))', 'if kind != row["type"]'),
     Mutant("a key finds another tenant's job", SQL + "key_holder.sql", "where tenant = :tenant and", "where :tenant is not null and"),
     Mutant("an active key is kept", "store/sqlite/leases.py", 'if claim.key_until == "active"', "if claim.key_until is None and not claim.id"),
     Mutant("a period frees the key of a live job", "store/sqlite/jobs.py", " and until <= self.stamp and status in TERMINAL", " and until <= self.stamp"),
