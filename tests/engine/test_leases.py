@@ -147,4 +147,4 @@ def test_a_suspect_is_taken_by_who_asks_for_those_that_run_alone(desk):
     assert claim(desk) == []
     (alone,) = desk.write(leases.claim_alone, order())
     assert (alone.id, alone.attempts) == (run.id, 1)
-    assert [hold.id for hold in desk.read(leases.held, "first")] == [run.id]
+    assert [hold.id for hold in desk.read(leases.held, "first")[0]] == [run.id]

@@ -38,7 +38,7 @@ class Watchdog:
         self._policies = policies
         self._lease_ms = lease_ms
         self.interval = min(5.0, max(0.1, lease_ms / 3000))
-        self._drift = self._desk.store.now() - monotonic() * 1000
+        self._drift = self._desk.read(_now) - monotonic() * 1000
         self._ran_at = monotonic()
         self._quiet_until = 0.0
 
@@ -89,6 +89,10 @@ class Undertaker:
             for status, count in ended.items():
                 counts[status] = counts.get(status, 0) + count
         return counts
+
+
+def _now(tx: Transaction) -> int:
+    return tx.now
 
 
 def _crashed(_: Claim) -> Outcome:

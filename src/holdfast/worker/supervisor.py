@@ -330,7 +330,8 @@ class Supervisor:
         # Slots before leases: a run that begins in between is in neither or in both.
         begun = [(child, child.slots.started()) for child in living]
         by_owner: dict[str, Holds] = {}
-        for hold in self.desk.read(leases.held, self.owner) if living else ():
+        holds, store_now = self.desk.read(leases.held, self.owner) if living else ([], 0)
+        for hold in holds:
             by_owner.setdefault(hold.owner, {})[hold.id, hold.token] = hold
         now = monotonic()
         for child, runs in begun:
@@ -343,15 +344,14 @@ class Supervisor:
             elif child.slots.state() == WORN and child.leaving_since is None:
                 log.warning("%s has a handler that will not stop: it is replaced", child.name)
                 self._tell_to_leave(child)
-        self._keep(begun, by_owner)
+        self._keep(begun, by_owner, store_now)
 
     def _has_to_go(self, now: float) -> bool:
         return self.stopping_since is not None and now - self.stopping_since > self.options.stop_seconds + KILL_AFTER
 
-    def _keep(self, begun: list[tuple[Child, list[Started]]], by_owner: dict[str, Holds]) -> None:
+    def _keep(self, begun: list[tuple[Child, list[Started]]], by_owner: dict[str, Holds], now: int) -> None:
         """Renew what runs; hand back what was claimed and does not begin."""
         lease_ms = self.app.shortest_lease()
-        now = self.desk.store.now()
         late = look.unstarted_since(lease_ms, now)
         due = []
         for child, runs in begun:

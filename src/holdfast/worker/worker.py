@@ -19,7 +19,6 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from holdfast.engine import leases
-from holdfast.model import stamp
 from holdfast.model.errors import StoreError
 from holdfast.model.failure import Failure, failure_of
 from holdfast.model.outcome import Outcome, Raised, Stopped, Unstarted
@@ -120,20 +119,13 @@ class Worker:
             self._slots.give(run.slot)
             log_run(_word(move) if accepted else "lost its lease", run)
         for (pool, _), claims in zip(wanted, got.claims, strict=True):
-            if claims:  # as old as the store says: this process may have been stuck since
-                came = monotonic() - max(0, self.desk.store.now() - stamp.from_text(claims[0].started_at)) / 1000
-                pool.ready.extend((claim, came) for claim in claims)
+            pool.ready.extend((claim, got.at) for claim in claims)  # this process may have been stuck since
             self._fill(pool)
         if any(got.claims) or self._ended:
             return 0
-        return self._until(got.next_due)
-
-    def _until(self, next_due: int | None) -> float:
-        if next_due is None:
+        if got.next_due is None:
             return POLL
-        from time import time  # noqa: PLC0415
-
-        return max(0.001, min(POLL, next_due / 1000 - time()))
+        return max(0.001, min(POLL, (got.next_due - got.now) / 1000 - (monotonic() - got.at)))
 
     async def _rest(self, pause: float) -> None:
         try:
