@@ -87,7 +87,7 @@ class Workshop:
     def start(self, *arguments: object, ready: bool = True, **environment: str) -> Worker:
         """Start a worker; `ready` waits until its children are there."""
         settings = os.environ | {
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
             MARK: self.mark,
             application.LOG: str(self.log),
             "HOLDFAST_TEST_LEASE": str(self.lease),
