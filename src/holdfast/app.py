@@ -161,6 +161,8 @@ class App:
             return []
         if connection is not None:
             return self._handles(self.desk.join(connection, enqueue, jobs, self.max_depth))
+        if len(jobs) == 1 and not self.max_depth:
+            return self._handles([self.desk.insert(jobs[0])])
         return self._handles(self.desk.write(enqueue, jobs, self.max_depth))
 
     async def aenqueue_many(self, calls: Iterable[Call]) -> list[Handle]:

@@ -37,6 +37,7 @@ ONLY = {
     },
     "postgres": {
         "claim_rest": "SQLite's claims never meet: it has one writer",
+        "insert_alone": "SQLite's transactions cost no round trips",
         "incoming": "COPY needs a place to put the rows",
         "incoming_copy": "SQLite has no COPY",
         "insert_many": "the same",
