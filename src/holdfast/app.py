@@ -49,6 +49,8 @@ class App:
 
     `url` is `sqlite:///jobs.db` (four slashes: an absolute path); by default HOLDFAST_URL, else ./holdfast.db.
     `imports` names modules to import before work begins, for applications made by a factory.
+    `signal` says how processes wake each other: `store` (default), `off`, `redis://...` or `amqp://...`; by default
+    HOLDFAST_SIGNAL.
     `max_depth` bounds how many jobs may wait in a queue; over it, only priorities 1 to 3 are let in.
     """
 
@@ -59,9 +61,11 @@ class App:
         imports: Iterable[str] = (),
         payload_limit: int = SIZE_LIMIT,
         max_depth: Mapping[str, int] | None = None,
+        signal: str | None = None,
         clock: Callable[[], int] | None = None,
     ) -> None:
         self._clock = clock
+        self.signal_by = signal
         self.imports = tuple(imports)
         self.payload_limit = payload_limit
         self.max_depth = dict(max_depth or {})
@@ -73,7 +77,7 @@ class App:
         """Work with the store at this address instead of the one the code names: what `--url` does."""
         self.url = url
         self.desk = Desk(open_store(url, self._clock))
-        self.signal = open_signal(url)
+        self.signal = open_signal(url, self.signal_by)
         self.desk.listeners.append(self.signal.tell)
         self._watch: Watch | None = None
 

@@ -82,7 +82,7 @@ class Supervisor:
         self,
         options: Options,
         open_store: Callable[..., Store],
-        open_signal: Callable[[str], Signal],
+        open_signal: Callable[[str, str | None], Signal],
         upkeep: Callable[[Supervisor], Any] | None = None,
     ) -> None:
         self.options = options
@@ -112,7 +112,7 @@ class Supervisor:
             if not self._open_nursery():
                 return 0 if self.stopping_since is not None else 2
             self.desk = Desk(self._open_store(self.app.url, patience=PATIENCE))
-            self.signal = self._open_signal(self.app.url)
+            self.signal = self._open_signal(self.app.url, self.app.signal_by)
             return self._supervise(wake)
         finally:
             for number in _STOP_SIGNALS:  # all is done: one more must not spoil the exit code
