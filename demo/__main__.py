@@ -46,40 +46,54 @@ PATIENCE = 120.0
 console = Console()
 
 
+class Gone(Exception):
+    """The worker has ended, and nobody asked it to."""
+
+
 def main(mode: str) -> int:
     """Start the worker and the page, feed jobs, watch them."""
+    port = checked_port(PORT)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # both mean: end in good order
     command = [
-        sys.executable,
-        "-m",
-        "holdfast.cli",
-        "up",
-        "demo.app:app",
-        "--url",
-        app.url,
-        "--port",
-        PORT,
-        "--log-level",
-        "ERROR",
+        *(sys.executable, "-m", "holdfast.cli", "up", "demo.app:app"),
+        *("--url", app.url, "--port", str(port), "--log-level", "ERROR"),
     ]
     # In a group of its own, so that one Ctrl-C reaches us alone and we stop it in good order.
     holdfast_up = subprocess.Popen(command, process_group=0)  # noqa: S603  # our own interpreter and module
     try:
-        console.print(f"\n[bold]Overview:[/bold] http://127.0.0.1:{PORT}/\n")
-        handles = feed()
-        done = watch(handles)
+        handles = feed(holdfast_up)
+        done = watch(handles, holdfast_up)
         summary(handles)
         if mode == "run":
             console.print("\nThe demo goes on: a few jobs every second. Ctrl-C ends it.")
-            trickle()
+            trickle(holdfast_up)
     except KeyboardInterrupt:
         done = True
+    except Gone as error:
+        console.print(f"[red]{error}")
+        done = False
     finally:
-        holdfast_up.send_signal(signal.SIGTERM)
+        if holdfast_up.poll() is None:
+            holdfast_up.send_signal(signal.SIGTERM)
         holdfast_up.wait(40)
     return 0 if done else 1
 
 
-def feed() -> dict[str, list[Handle]]:
+def checked_port(text: str) -> int:
+    """The number of a port, or an end that says what to write."""
+    if text.isascii() and text.isdigit() and int(text) <= 65535:  # noqa: PLR2004
+        return int(text)
+    sys.exit(f"HOLDFAST_DEMO_PORT is a number from 0 to 65535, not {text[:50]!a}")
+
+
+def check_alive(worker: subprocess.Popen[bytes]) -> None:
+    """Nobody should wait for jobs that nobody runs."""
+    code = worker.poll()
+    if code is not None:
+        raise Gone(f"the worker has ended with code {code}: the demo ends, too")
+
+
+def feed(worker: subprocess.Popen[bytes]) -> dict[str, list[Handle]]:
     """Enqueue jobs of every kind."""
     pages = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))[:24]
     handles = {
@@ -94,12 +108,13 @@ def feed() -> dict[str, list[Handle]]:
         "tick": app.enqueue_many(tick.call(number=number) for number in range(2_000)),
     }
     time.sleep(1)  # let one of them begin, so that both a waiting and a running job are cancelled
+    check_alive(worker)
     for handle in handles["needless"]:
         handle.cancel()
     return handles
 
 
-def watch(handles: dict[str, list[Handle]]) -> bool:
+def watch(handles: dict[str, list[Handle]], worker: subprocess.Popen[bytes]) -> bool:
     """Show progress until all have ended; False when they do not in time."""
     columns = (TextColumn("{task.description:>14}"), BarColumn(40), MofNCompleteColumn(), TimeElapsedColumn())
     progress = Progress(*columns, console=console)
@@ -108,6 +123,7 @@ def watch(handles: dict[str, list[Handle]]) -> bool:
     give_up = time.monotonic() + PATIENCE
     with Live(progress, console=console, refresh_per_second=8):
         while any(waiting.values()) and time.monotonic() < give_up:
+            check_alive(worker)
             for kind, ids in waiting.items():
                 found = app.desk.read(lambda tx, ids=ids: tx.versions(sorted(ids))) if ids else {}
                 ids -= {job_id for job_id, (_, status) in found.items() if status == EXPECTED[kind]}
@@ -138,11 +154,12 @@ def summary(handles: dict[str, list[Handle]]) -> None:
     console.print(f"\n[bold]holdfast job explain {story.id}[/bold]\n  {app.explain(story.id)['reasons'][0]['text']}")
 
 
-def trickle() -> None:
+def trickle(worker: subprocess.Popen[bytes]) -> None:
     """A few jobs every second, for ever."""
     number = 0
     while True:
         number += 1
+        check_alive(worker)
         try:
             tick.enqueue(number=number)
             unreliable.enqueue(succeed_at=1 + number % 3)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from holdfast.engine.desk import Desk
 from holdfast.engine.jobs import enqueue
 from holdfast.handle import Handle
 from holdfast.model.errors import BadInput
 from holdfast.model.payload import SIZE_LIMIT, encode
-from holdfast.model.request import NewJob, check_options
+from holdfast.model.request import NewJob, check_count, check_name, check_options, shown
 from holdfast.wiring import open_signal, open_store, store_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from datetime import timedelta
     from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, overload
@@ -42,6 +42,7 @@ OPTIONS = frozenset({
     "context", "delay", "group", "key", "key_window", "max_attempts", "priority", "queue", "scheduled_at", "tenant",
     "timeout",
 })  # fmt: skip
+_LARGEST_PAYLOAD = 1024 * 1024 * 1024  # what SQLite itself takes
 
 
 class App:
@@ -66,9 +67,9 @@ class App:
     ) -> None:
         self._clock = clock
         self.signal_by = signal
-        self.imports = tuple(imports)
-        self.payload_limit = payload_limit
-        self.max_depth = dict(max_depth or {})
+        self.imports = _names(imports)
+        self.payload_limit = check_count("payload_limit", payload_limit, _LARGEST_PAYLOAD)
+        self.max_depth = _depths(max_depth)
         self.in_use = False  # by a worker of this process
         self._registry: Registry | None = None
         self.use(store_url(url))
@@ -156,7 +157,7 @@ class App:
 
     def enqueue_many(self, calls: Iterable[Call], *, connection: Any = None) -> list[Handle]:
         """Enqueue many in one transaction: `app.enqueue_many([thumbnail.call(path="a.png"), ...])`."""
-        return self.store([call.new_job() for call in calls], connection)
+        return self.store(_requests(calls), connection)
 
     def store(self, jobs: list[NewJob], connection: Any = None) -> list[Handle]:
         """Store checked requests, all or none."""
@@ -168,7 +169,7 @@ class App:
 
     async def aenqueue_many(self, calls: Iterable[Call]) -> list[Handle]:
         """Enqueue many in one transaction, from a coroutine."""
-        jobs = [call.new_job() for call in calls]
+        jobs = _requests(calls)
         return self._handles(await self.desk.awrite(enqueue, jobs, self.max_depth)) if jobs else []
 
     def new_job(self, type: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> NewJob:
@@ -176,7 +177,7 @@ class App:
         check_options(options, OPTIONS)
         if not isinstance(payload, Mapping):
             raise BadInput("PAYLOAD_INVALID", "a payload is an object: pass a dict of the handler's arguments")
-        handler = None if self._registry is None else self._registry.door(type)
+        handler = None if self._registry is None else self._registry.door(check_name("type", type))
         if handler is not None:
             return handler.new_job(payload, options)  # type: ignore[no-any-return]
         return NewJob(type, encode(dict(payload), limit=self.payload_limit), **checked(options))
@@ -279,6 +280,40 @@ class App:
 
     def _handles(self, answers: list[tuple[str, bool]]) -> list[Handle]:
         return [Handle(self, job_id, created=created) for job_id, created in answers]
+
+
+def _names(imports: object) -> tuple[str, ...]:
+    names = tuple(imports) if isinstance(imports, Iterable) and not isinstance(imports, str) else (None,)
+    if all(isinstance(name, str) for name in names):
+        return names
+    raise BadInput("BAD_OPTION", f'imports is a list of modules, as in imports=["mysite.jobs"], not {shown(imports)}')
+
+
+def _depths(max_depth: object) -> dict[str, int]:
+    if not isinstance(max_depth, Mapping | None):
+        raise BadInput(
+            "BAD_OPTION", f'max_depth goes by queue, as in max_depth={{"images": 1000}}, not {shown(max_depth)}'
+        )
+    return {
+        check_name("a queue of max_depth", queue): check_count("max_depth", most, 1_000_000_000)
+        for queue, most in (max_depth or {}).items()
+    }
+
+
+def _requests(calls: Iterable[Call]) -> list[NewJob]:
+    if not isinstance(calls, Iterable):
+        raise BadInput("BAD_OPTION", f"enqueue_many takes a list of calls, not {shown(calls)}")
+    return [_request(call) for call in calls]
+
+
+def _request(call: Any) -> NewJob:
+    from holdfast.handler import Call  # noqa: PLC0415  # whoever has a call has it loaded
+
+    if not isinstance(call, Call):
+        raise BadInput(
+            "BAD_OPTION", f'a call is made by a handler, as in thumbnail.call(path="a.png"), not {shown(call)}'
+        )
+    return call.new_job()
 
 
 def checked(options: Mapping[str, Any]) -> dict[str, Any]:

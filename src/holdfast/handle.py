@@ -7,6 +7,7 @@ from math import isnan
 from time import monotonic
 
 from holdfast.model.errors import BadInput, HoldfastError, JobCancelled, JobFailed, ResultTimeout
+from holdfast.model.request import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Handle:
         while not (job := self.job()).ended:
             left = deadline - monotonic()
             if left <= 0:
-                raise _too_late(self.id, timeout)
+                raise _too_late(job, timeout)
             self._app.watch.wait(self.id, job.version, min(left, _LONGEST_WAIT))
         return _result(job)
 
@@ -59,7 +60,7 @@ class Handle:
         while not (job := await self._app.desk.aread(jobs.get, self.id)).ended:
             left = deadline - monotonic()
             if left <= 0:
-                raise _too_late(self.id, timeout)
+                raise _too_late(job, timeout)
             await self._app.watch.await_change(self.id, job.version, min(left, _LONGEST_WAIT))
         return _result(job)
 
@@ -71,16 +72,20 @@ class Handle:
         return f"<Handle {self.id}>"
 
 
-def _deadline(timeout: float | None) -> float:
+def _deadline(timeout: object) -> float:
     if timeout is None:
         return float("inf")
-    if isnan(timeout):
-        raise BadInput("BAD_OPTION", "timeout is a number of seconds, or None to wait for ever")
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or isnan(timeout):
+        raise BadInput("BAD_OPTION", f"timeout is a number of seconds, or None to wait for ever, not {shown(timeout)}")
     return monotonic() + timeout
 
 
-def _too_late(job_id: str, timeout: float | None) -> ResultTimeout:
-    return ResultTimeout("RESULT_TIMEOUT", f"job {job_id} has not ended within {timeout} s; `app.explain()` tells why")
+def _too_late(job: Job, timeout: float | None) -> ResultTimeout:
+    last = "" if job.error is None else f"; its last error was {job.error['class']}: {job.error['message']}"
+    return ResultTimeout(
+        "RESULT_TIMEOUT",
+        f"job {job.id} has not ended within {timeout} s: it is {job.status.value}{last}; `app.explain()` tells why",
+    )
 
 
 def _result(job: Job) -> Any:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_SETTINGS = frozenset({
+SETTINGS = frozenset({
     "type", "queue", "priority", "max_attempts", "timeout", "lease", "backoff", "max_crashes", "permanent", "version",
     "isolation", "key_window",
 })  # fmt: skip
@@ -103,9 +103,8 @@ class Call:
 
 def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]) -> Handler[Any, Any]:
     """Make a function a handler of the application."""
-    check_options(settings, _SETTINGS)
-    if not inspect.isroutine(function):
-        raise BadInput("BAD_OPTION", f"@app.job goes on a function, not on a {type(function).__name__}")
+    check_options(settings, SETTINGS)
+    _check_function("@app.job", function)
     kind = check_name("type", settings.get("type") or function.__name__)
     definition = Definition(
         type=kind,
@@ -131,6 +130,7 @@ def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]
 
 def register_sweeper(app: App, function: Callable[[], Any], every: float, queue: str) -> Callable[[], Any]:
     """Make a function a sweeper of the application: a job that enqueues what the function answers."""
+    _check_function("@app.sweeper", function)
 
     async def sweep() -> int:
         found = function()
@@ -141,10 +141,20 @@ def register_sweeper(app: App, function: Callable[[], Any], every: float, queue:
         return len(calls)
 
     handler = register(app, sweep, {"type": f"sweep:{function.__name__}", "queue": queue, "max_attempts": 1})
-    handler.definition.sweep_ms = check_timeout(every)
+    handler.definition.sweep_ms = check_timeout(every, "every")
     if handler.definition.sweep_ms < _SHORTEST_SWEEP_MS:
         raise BadInput("BAD_OPTION", "a sweep more often than once a second would only burden the store")
     return function
+
+
+def _check_function(where: str, function: object) -> None:
+    if inspect.isroutine(function):
+        return
+    if isinstance(function, type):
+        given, advice = f"the class {function.__qualname__}", "register a function that makes one and uses it"
+    else:
+        given, advice = f"a {type(function).__name__}", 'options are named, as in @app.job(type="thumbnail")'
+    raise BadInput("BAD_OPTION", f"{where} goes on a function, not on {given}: {advice}")
 
 
 def _policy(settings: Mapping[str, Any]) -> Policy:
@@ -159,7 +169,7 @@ def _policy(settings: Mapping[str, Any]) -> Policy:
     if "timeout" in settings:
         chosen["timeout_ms"] = None if settings["timeout"] is None else check_timeout(settings["timeout"])
     if "lease" in settings:
-        chosen["lease_ms"] = check_timeout(settings["lease"])
+        chosen["lease_ms"] = check_timeout(settings["lease"], "lease")
         if chosen["lease_ms"] < _SHORTEST_LEASE_MS:
             raise BadInput("BAD_OPTION", "a lease under 0.1 s would run out between two renewals: give more")
     return Policy(permanent=permanent, **chosen)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 from holdfast.upkeep.alerts import Alerts
@@ -20,6 +22,8 @@ from holdfast.worker.verdicts import of_dead_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+log = logging.getLogger("holdfast.up")
 
 STOP_WAIT = 8.0
 
@@ -35,20 +39,41 @@ def run_worker(options: Options, announce: Callable[[Supervisor], None] | None =
     return Supervisor(options, open_store, open_signal, carry).run()
 
 
-def run_up(options: Options, serve: Sequence[str], announce: Callable[[Supervisor], None] | None = None) -> int:
+def run_up(
+    options: Options,
+    serve: Sequence[str],
+    listener: socket.socket,
+    announce: Callable[[Supervisor], None] | None = None,
+) -> int:
     """A worker, and beside it the HTTP door in a process of its own; both end together."""
-    environment = dict(os.environ, HOLDFAST_PARENT=str(os.getpid()))
+    environment = dict(os.environ, HOLDFAST_PARENT=str(os.getpid()), HOLDFAST_LISTENER=str(listener.fileno()))
     # In a group of its own: Ctrl-C reaches the supervisor alone, which ends the door when its work is done.
-    door = subprocess.Popen([sys.executable, "-m", "holdfast.cli", "serve", *serve], env=environment, process_group=0)  # noqa: S603
+    door = subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", "holdfast.cli", "serve", *serve],
+        env=environment,
+        process_group=0,
+        pass_fds=[listener.fileno()],
+    )
+    listener.close()  # the door alone answers; when it is gone, clients should hear so
+    stopping = threading.Event()
+    threading.Thread(target=_tell_of_its_end, args=(door, stopping), name="holdfast-door", daemon=True).start()
     try:
         return run_worker(options, announce)
     finally:
+        stopping.set()
         door.send_signal(signal.SIGTERM)
         try:
             door.wait(STOP_WAIT)
         except subprocess.TimeoutExpired:
             door.kill()
             door.wait()
+
+
+def _tell_of_its_end(door: subprocess.Popen[bytes], stopping: threading.Event) -> None:
+    """A door that ends by itself takes no job along, but nobody should look for the page in vain."""
+    code = door.wait()
+    if not stopping.is_set():
+        log.error("the page has ended with code %s; the worker goes on: `holdfast serve` serves it again", code)
 
 
 def _upkeep(supervisor: Supervisor) -> Upkeep:

@@ -154,7 +154,7 @@ async def _awaited(run: Run) -> Outcome:
 
 
 def _finish(tx: Transaction, claim: Claim, outcome: object, policy: object) -> str:
-    move = decide(claim, outcome, policy, now=tx.now, spread=random.random())  # type: ignore[arg-type]
+    move = decide(claim, outcome, policy, spread=random.random())  # type: ignore[arg-type]
     tx.finish([Ending(claim, move)])
     job = tx.get(claim.id)
     return "" if job is None else job.status.value

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from functools import partial
 
-from holdfast.model.errors import BadInput
+from holdfast.model.errors import BadInput, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,47 +25,50 @@ def open_store(url: str, clock: Callable[[], int] | None = None, **settings: flo
         from holdfast.store.sqlite.store import SqliteStore  # noqa: PLC0415  # each back end is loaded only when used
 
         return SqliteStore(url, clock=clock, **settings)  # type: ignore[arg-type]
+    if scheme in ("postgresql", "postgres"):
+        return _postgres(url, clock)
     raise BadInput(
         "BAD_URL",
-        f"no store speaks {scheme[:30]!r}: write sqlite:///jobs.db (four slashes: an absolute path)",
+        f"no store speaks {scheme[:30]!r}: write sqlite:///jobs.db (four slashes: an absolute path), or "
+        "postgresql://user:password@host:5432/database",
     )
 
 
 def store_url(url: str | None) -> str:
     """The address that was given, else the environment's, else a file in the working folder."""
+    if url is not None and not isinstance(url, str):
+        raise BadInput(
+            "BAD_URL",
+            f"the store's address is text, not {type(url).__name__}: write sqlite:///jobs.db "
+            "(four slashes: an absolute path)",
+        )
     return url or os.environ.get("HOLDFAST_URL") or DEFAULT_URL
 
 
 def open_signal(url: str, signal: str | None = None) -> Signal:
     """How the processes that use this store hear of each other: `store` (its own way), `off`, or a broker's address."""
+    from holdfast.signals.folder import FolderSignal  # noqa: PLC0415
+
+    own = FolderSignal(_meeting_place(url))
     chosen = signal or os.environ.get("HOLDFAST_SIGNAL") or "store"
     scheme = chosen.partition(":")[0]
-    if url.startswith("sqlite:"):
-        from holdfast.signals.folder import FolderSignal  # noqa: PLC0415
-        from holdfast.store.sqlite.location import Location  # noqa: PLC0415
-
-        own = FolderSignal(Location(url).path)
-        if scheme == "store":
-            return own
-        folder = own.folder
-    else:
-        from holdfast.signals.silent import private_folder  # noqa: PLC0415
-
-        folder = partial(private_folder, url)
+    if scheme == "store" and url.startswith("sqlite:"):
+        return own
     if scheme == "off":
         from holdfast.signals.silent import SilentSignal  # noqa: PLC0415
 
-        return SilentSignal(folder)
+        return SilentSignal(own.folder)
     from holdfast.signals.relay import RelaySignal  # noqa: PLC0415
 
-    return RelaySignal(_network(scheme, chosen, url), folder)
+    return RelaySignal(_network(scheme, chosen, url), own.folder)
 
 
 def _network(scheme: str, signal: str, url: str) -> Network:
     if scheme == "store":
         from holdfast.signals.postgres import PostgresNetwork  # noqa: PLC0415
+        from holdfast.store.postgres.location import Location as Address  # noqa: PLC0415
 
-        return PostgresNetwork(url)
+        return PostgresNetwork(Address(url).conninfo)
     if scheme in ("redis", "rediss"):
         with needs("redis"):
             from holdfast.signals.redis import RedisNetwork  # noqa: PLC0415
@@ -89,3 +91,25 @@ def needs(extra: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise BadInput("BAD_OPTION", f"{error.name} is not installed: pip install 'holdfast[{extra}]'") from None
+
+
+def _meeting_place(url: str) -> str:
+    if url.startswith("sqlite:"):
+        from holdfast.store.sqlite.location import Location  # noqa: PLC0415
+
+        return Location(url).path
+    from holdfast.store.postgres.location import Location as Address  # noqa: PLC0415
+
+    return Address(url).path
+
+
+def _postgres(url: str, clock: Callable[[], int] | None) -> Store:
+    try:
+        from holdfast.store.postgres.store import PostgresStore  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name != "psycopg":
+            raise
+        raise StoreError(
+            "STORE_CANNOT_OPEN", "PostgreSQL needs the psycopg driver: pip install 'holdfast[postgres]'"
+        ) from None
+    return PostgresStore(url, clock=clock)

@@ -196,3 +196,43 @@ def test_workers_can_be_told_of_jobs_that_the_caller_committed(app, mine):
     app.notify("images")
     app.notify()
     assert told == [{"images"}, {"default"}]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "commit", " COMMIT;", "end", "rollback", "begin", "begin immediate", "savepoint a", "release a", "rollback to a",
+        "-- a word first\ncommit", "/* and\nanother */ commit", "select 1; commit", "select ';' ; rollback",
+        "create trigger t after insert on notes begin select 1; end; commit",
+    ],
+)  # fmt: skip
+def test_a_statement_that_would_end_the_transaction_is_refused(app, statement):
+    with app.transaction() as tx:
+        tx.execute("create table notes (text)")
+    with pytest.raises(Sabotage), app.transaction() as tx:
+        tx.execute("insert into notes values ('kept back')")
+        with pytest.raises(holdfast.BadInput, match="cannot be sent here: the block commits when it is left"):
+            tx.execute(statement)
+        raise Sabotage
+    with app.transaction() as tx:
+        assert tx.execute("select * from notes") == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select 1;", ";select 1", "select 'commit'", "select 1 -- ; commit", "insert into notes values ('; rollback')", 'select 1 as "end"',
+        "select case when 1 then 2 end", "update notes set text = 'begin'",
+        "create temp trigger t after insert on notes begin update notes set text = 'x'; select 1; end",
+    ],
+)  # fmt: skip
+def test_the_words_are_free_where_they_end_nothing(app, statement):
+    with app.transaction() as tx:
+        tx.execute("create table notes (text)")
+        tx.execute(statement)
+        tx.execute("select 1")
+
+
+def test_a_statement_is_text(app):
+    with app.transaction() as tx, pytest.raises(holdfast.BadInput, match="a statement is text, not int"):
+        tx.execute(5)

@@ -210,3 +210,18 @@ def test_every_text_can_be_read(page, site, scheme):
     expect(total(page, "dead")).to_have_text("1")
 
     assert page.evaluate(CONTRAST) == []
+
+
+def test_an_open_stream_without_a_picture_is_not_live_yet(site, context):
+    waiting = context.new_page()
+    waiting.add_init_script(
+        """window.EventSource = class extends EventTarget {
+          constructor() {
+            super();
+            setTimeout(() => { this.dispatchEvent(new Event("open")); window.opened = true; });
+          }
+        }"""
+    )
+    waiting.goto(site.url)
+    waiting.wait_for_function("window.opened === true")
+    expect(waiting.locator("#connection")).to_have_text("connecting")

@@ -58,21 +58,22 @@ def test_failed_jobs_are_left_alone_by_a_retry_of_all(cli, app, letters):
     assert app.get(letters["failed"]).status == "failed"
 
 
+@pytest.mark.parametrize("verb", ["retry", "purge"])
 @pytest.mark.parametrize("arguments", [[], ["--all", "--type", "x"], ["ID", "--all"], ["ID", "--type", "x"]])
-def test_a_retry_must_say_which(cli, arguments):
-    answer = cli("dlq", "retry", *arguments)
+def test_a_retry_and_a_purge_must_say_which(cli, letters, verb, arguments):
+    answer = cli("dlq", verb, *arguments)
     assert answer.code == 2
     assert "say which" in answer.err
 
 
 def test_a_purge_asks_and_no_is_the_answer_unless_yes(cli, letters):
     for reply in ("", "n\n", "\n", "what\n"):
-        answer = cli("dlq", "purge", stdin=reply)
+        answer = cli("dlq", "purge", "--all", stdin=reply)
         assert (answer.code, answer.out) == (1, "")
         assert "Delete 2 dead letters for good? [y/N]" in answer.err
         assert "nothing was deleted" in answer.err
     assert len(cli("dlq", "list", "--json").json) == 2
-    assert cli("dlq", "purge", stdin="y\n").out == "2 deleted\n"
+    assert cli("dlq", "purge", "--all", stdin="y\n").out == "2 deleted\n"
     assert cli("dlq", "list", "--json").json == []
 
 
@@ -82,8 +83,15 @@ def test_a_purge_of_a_type_leaves_the_others(cli, app, letters):
     assert app.get(letters["failed"]).status == "failed"
 
 
+@pytest.mark.parametrize("which", [["--all"], ["--type", "mail"], ["--all", "--yes"]])
+def test_a_purge_of_nothing_asks_nothing(cli, app, which):
+    app.jobs()
+    assert cli("dlq", "purge", *which) == (0, "nothing to purge\n", "")
+    assert cli("dlq", "purge", *which, "--json").json == {"purged": 0}
+
+
 def test_a_purge_names_the_type_it_asks_about(cli, letters):
-    assert "Delete 1 dead letters of type mail for good?" in cli("dlq", "purge", "--type", "mail").err
+    assert "Delete 1 dead letter of type mail for good?" in cli("dlq", "purge", "--type", "mail").err
 
 
 def test_one_dead_letter_is_purged(cli, letters):
@@ -103,7 +111,7 @@ def test_only_dead_letters_are_purged(cli, app, letters):
 
 def test_all_pages_are_purged(cli, app):
     _many(app, PAGE + 1)
-    assert cli("dlq", "purge", "--yes", "--json").json == {"purged": PAGE + 1}
+    assert cli("dlq", "purge", "--all", "--yes", "--json").json == {"purged": PAGE + 1}
 
 
 def _many(app, count: int) -> None:

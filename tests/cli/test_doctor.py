@@ -111,7 +111,7 @@ def test_a_log_that_is_not_folded_in_is_told(tmp_path):
 def test_the_folder_of_signals_is_looked_at(app, findings, tmp_path):
     app.jobs()
     folder = Path(make_folder(str(tmp_path / "jobs.db")))
-    assert findings()[1]["signals"][:2] == ("ok", "0 processes listen")
+    assert findings()[1]["signals"][:2] == ("ok", "listening: 0 processes")
     folder.chmod(0o755)
     assert findings()[1]["signals"][0] == "warn"
 
@@ -139,7 +139,7 @@ def test_leases_that_expired_are_told(findings, app):
     running(app, lease_ms=1)
     running(app, "tick")
     level, text, _ = findings()[1]["leases"]
-    assert (level, text) == ("warn", "1 of 2 runs have let their lease expire")
+    assert (level, text) == ("warn", "expired: 1 lease of 2 runs")
 
 
 def test_jobs_that_wait_without_a_worker_are_told(findings, app):
@@ -161,7 +161,7 @@ def test_types_that_no_worker_knows_are_told(findings, app):
 def test_paused_queues_and_many_dead_letters_are_told(cli, findings, app):
     cli("queues", "pause", "slow")
     dead(app)
-    assert findings()[1]["dead letters"][:2] == ("ok", "1 wait for a person")
+    assert findings()[1]["dead letters"][:2] == ("ok", "1 job for a person to look at")
     for _ in range(10):
         dead(app)
     code, found = findings()

@@ -83,4 +83,4 @@ def test_a_payload_over_the_limit_is_refused_before_anything_is_stored(cli):
     answer = cli("enqueue", "import", "--payload", "-", stdin=json.dumps({"x": "y" * 300_000}))
     assert answer.code == 2
     assert answer.err.startswith("error PAYLOAD_TOO_LARGE: ")
-    assert cli("jobs", "--json").json == []
+    assert cli("jobs", "--json").json["error"]["code"] == "STORE_MISSING"

@@ -25,7 +25,7 @@ def evil(app) -> str:
     [
         ["jobs"], ["jobs", "--json"], ["job", "show", "ID"], ["job", "show", "ID", "--json"], ["job", "explain", "ID"],
         ["job", "history", "ID"], ["queues", "list"], ["workers"], ["stats"], ["dlq", "list"], ["top", "--once"],
-        ["doctor"], ["dlq", "purge", "--type", EVIL], ["queues", "pause", EVIL], ["job", "show", EVIL],
+        ["doctor"], ["dlq", "list", "--type", EVIL], ["queues", "pause", EVIL], ["job", "show", EVIL],
         ["enqueue", EVIL], ["jobs", "--status", EVIL], [EVIL], ["--url", EVIL, "jobs"],
     ],
 )  # fmt: skip

@@ -123,7 +123,8 @@ def test_a_job_that_does_not_run_is_explained(cli, app):
 
 
 @pytest.mark.parametrize("verb", ["show", "retry", "cancel", "explain", "history"])
-def test_a_job_that_is_not_there_is_not_found(cli, verb):
+def test_a_job_that_is_not_there_is_not_found(cli, app, verb):
+    app.jobs()
     answer = cli("job", verb, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
     assert (answer.code, answer.out) == (1, "")
     assert answer.err.splitlines()[-1].startswith("error JOB_NOT_FOUND: ")
@@ -134,3 +135,13 @@ def test_only_jobs_that_ended_badly_are_retried(cli, app):
     answer = cli("job", "retry", app.enqueue("tick").id)
     assert answer.code == 1
     assert answer.err.startswith("error WRONG_STATUS: ")
+
+
+def test_an_ended_job_is_explained_with_its_error_its_counters_and_the_way_back(cli, app):
+    job_id = ended(app, Status.DEAD_LETTER, message="no such address")
+    assert cli("job", "explain", job_id).out == (
+        f"job {job_id} is dead_letter\n  ENDED: dead_letter after 1 attempt: 1 failed, 0 crashed, 0 interrupted; "
+        f"ValueError (HANDLER_ERROR): no such address; when the cause is gone: `holdfast job retry {job_id}`\n"
+    )
+    done = ended(app, Status.COMPLETED)
+    assert "retry" not in cli("job", "explain", done).out

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from holdfast.model.job import PUBLIC_FIELDS
@@ -81,6 +84,25 @@ def test_a_watch_needs_a_terminal(cli):
 
 
 def test_who_looks_at_a_store_that_is_not_there_is_told(cli, tmp_path):
-    answer = cli("jobs", "--json")
-    assert (answer.code, answer.json) == (0, [])
-    assert f"there is no database at {tmp_path}/jobs.db yet" in answer.err
+    for arguments in (
+        ["jobs"], ["queues", "list"], ["workers"], ["stats"], ["top", "--once"], ["dlq", "list"], ["job", "show", "x"],
+        ["dlq", "purge", "--all", "--yes"], ["dlq", "retry", "--all"],
+    ):  # fmt: skip
+        answer = cli(*arguments)
+        assert (answer.code, answer.out) == (1, "")
+        assert answer.err.startswith(
+            f"error STORE_MISSING: there is no database at {tmp_path}/jobs.db: `holdfast migrate`"
+        )
+        assert not (tmp_path / "jobs.db").exists()
+
+
+def test_who_looks_at_the_file_of_another_application_leaves_it_as_it_is(cli, tmp_path):
+    file = tmp_path / "jobs.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("create table books (title)")
+    before = file.read_bytes()
+    for arguments in (["jobs"], ["queues", "list"], ["top", "--once"]):
+        answer = cli(*arguments)
+        assert (answer.code, answer.out) == (1, "")
+        assert answer.err.startswith("error SCHEMA_MISSING: ")
+        assert file.read_bytes() == before

@@ -9,7 +9,7 @@ from tests.cli.given import process
 
 
 def test_the_tables_are_made_once(cli, tmp_path):
-    assert cli("migrate").out == "1 migrations applied\n"
+    assert cli("migrate").out == "1 migration applied\n"
     assert cli("migrate").out == "the tables are up to date\n"
     assert cli("migrate", "--json").json == {"applied": 0}
     assert stat.S_IMODE((tmp_path / "jobs.db").stat().st_mode) == 0o600

@@ -159,14 +159,18 @@ def test_a_reader_that_has_enough_is_no_error(tmp_path, url, app):
         assert (run.returncode, run.stderr, len(run.stdout)) == (0, "", 1)
 
 
-def test_an_output_that_is_full_is_an_error(tmp_path, url, app):
+@pytest.mark.parametrize(
+    "arguments", [["jobs"], ["jobs", "--json"], ["enqueue", "tick"], ["top", "--once"], ["job", "show", "x", "--json"]]
+)
+def test_an_output_that_is_full_is_an_error_and_not_the_stores(tmp_path, url, app, arguments):
     app.enqueue("tick")
     with open("/dev/full", "w") as full:  # noqa: PTH123
         run = subprocess.run(
-            [*PROGRAM, "jobs"], cwd=tmp_path, env=clean_environment() | {"HOLDFAST_URL": url}, stdout=full,
+            [*PROGRAM, *arguments], cwd=tmp_path, env=clean_environment() | {"HOLDFAST_URL": url}, stdout=full,
             stderr=subprocess.PIPE, check=False, text=True,
         )  # fmt: skip
     assert run.returncode == 1
+    assert run.stderr.startswith("error OUTPUT_FAILED: standard output cannot be written: No space left on device; ")
     assert "Traceback" not in run.stderr
 
 

@@ -87,7 +87,7 @@ def test_a_frame_of_a_store_that_went_away_shows_why(app):
 
 def test_expired_leases_stand_in_the_summary(cli, app):
     running(app, lease_ms=1)
-    assert "1 leases expired" in cli("top", "--once").out
+    assert "1 lease expired" in cli("top", "--once").out
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,12 @@ WRONG_USE = [
     (["jobs", "--colour"], "BAD_OPTION"),
     (["jobs", "extra", "words"], "BAD_OPTION"),
     (["job", "show"], "BAD_OPTION"),
-    (["job", "show", "x", "--wait", "-1"], "BAD_OPTION"),
+    *(([*words, number], "BAD_OPTION") for number in ("nan", "inf", "-inf", "-1", "1e999") for words in (
+        ["job", "show", "x", "--wait"], ["worker", "m:app", "--stop-seconds"], ["up", "m:app", "--stop-seconds"],
+        ["top", "--once", "--refresh"], ["chaos", "--seconds"], ["chaos", "--stops"], ["chaos", "--slow"],
+        ["enqueue", "tick", "--timeout"],
+    )),
+    (["enqueue", "tick", "--delay", "nan"], "BAD_DATE"),
     (["job", "shoe", "x"], "BAD_OPTION"),
     (["job", "cancel", "x", "--mode", "brutal"], "BAD_OPTION"),
     (["queues", "pause"], "BAD_OPTION"),
@@ -55,7 +60,7 @@ WRONG_USE = [
     (["top"], "BAD_OPTION"),
     (["enqeue", "tick"], "BAD_OPTION"),
     (["--shoe"], "BAD_OPTION"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("arguments", "code"), WRONG_USE)

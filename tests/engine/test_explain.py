@@ -9,7 +9,8 @@ import pytest
 from holdfast.engine import jobs
 from holdfast.engine.explain import ALIVE_MS, explain
 from holdfast.model.errors import NotFound
-from holdfast.model.outcome import Abandoned
+from holdfast.model.failure import Failure
+from holdfast.model.outcome import Abandoned, Raised
 from tests.engine.given import (
     MINUTE,
     RAISED,
@@ -135,10 +136,10 @@ TABLE = [
     (unknown_type, "UNKNOWN_TYPE", "no worker of its queue knows the type 'mial': is it spelt right?"),
     (unknown_version, "UNKNOWN_VERSION", "workers know version 1 of its payload, not 2"),
     (not_due, "NOT_DUE", "due in 10 min"),
-    (not_due_after_a_failure, "NOT_DUE", ", after 1 failed and 0 crashed runs"),
+    (not_due_after_a_failure, "NOT_DUE", ", after runs: 1 failed, 0 crashed"),
     (paused, "PAUSED", "queue 'default' was paused by ann at 2025-01-16T12:00:00.000Z"),
     (held, "ALONE", "it runs next in a process of its own"),
-    (in_line, "IN_LINE", "due; 1 jobs of its type and priority go before it"),
+    (in_line, "IN_LINE", "due; before it in line: 1 job of its type and priority"),
     (claimed, "CLAIMED", "claimed 0 ms ago by first; a claim that is not started is handed back after 2.5 s"),
     (run_under_way, "RUNNING", "attempt 1 of 3 runs at first, lease for 50 s"),
     (
@@ -150,9 +151,13 @@ TABLE = [
     (stopping, "STOPPING", "a cancel was asked for; first may still complete it"),
     (lambda desk, _: parked(desk), "AWAITING_AUTH", "a person must act first; then resume the job"),
     (lambda desk, _: ended(desk), "ENDED", "completed"),
-    (lambda desk, _: ended(desk, REFUSED), "ENDED", "failed: ValueError (HANDLER_ERROR); retry it by hand"),
-    (lambda desk, _: dead(desk), "ENDED", "dead_letter: ValueError (HANDLER_ERROR); retry it by hand"),
-    (lambda desk, _: ended(desk, Abandoned()), "ENDED", "cancelled: Cancelled (CANCELLED)"),
+    (
+        lambda desk, _: ended(desk, REFUSED),
+        "ENDED",
+        "failed after 1 attempt: 1 failed, 0 crashed, 0 interrupted; ValueError (HANDLER_ERROR): ",
+    ),
+    (lambda desk, _: dead(desk), "ENDED", "; when the cause is gone: `holdfast job retry "),
+    (lambda desk, _: ended(desk, Abandoned()), "ENDED", "; Cancelled (CANCELLED): stopped on request"),
 ]
 
 
@@ -185,10 +190,10 @@ def test_a_pause_of_another_queue_is_no_reason(desk):
 def test_a_job_that_was_waited_for_goes_before(desk):
     with_worker(desk)
     first, second = enqueue(desk), enqueue(desk)
-    assert "; 0 jobs" in reasons(desk, first)[0][1]
+    assert "in line: 0 jobs" in reasons(desk, first)[0][1]
     (run,) = claim(desk, limit=1)
     finish(desk, run, REFUSED)
-    assert "; 0 jobs" in reasons(desk, second)[0][1]
+    assert "in line: 0 jobs" in reasons(desk, second)[0][1]
 
 
 @pytest.mark.parametrize(
@@ -205,3 +210,8 @@ def test_a_job_that_is_not_there_or_another_tenant_s_is_not_found(desk):
     for asked in (("no such job",), (job_id, "him")):
         with pytest.raises(NotFound):
             desk.read(explain, *asked)
+
+
+def test_a_long_message_is_cut(desk):
+    job_id = ended(desk, Raised(Failure("ValueError", "x" * 1_000), permanent=True))
+    assert "x" * 499 + "…; when the cause" in reasons(desk, job_id)[0][1]

@@ -107,7 +107,7 @@ def test_a_listing_is_narrowed_by_what_the_job_is(desk, where, found):
 
 @pytest.mark.parametrize("limit", [0, -1, 1_001])
 def test_a_page_has_one_to_a_thousand_jobs(desk, limit):
-    with pytest.raises(BadInput, match="limit is a number from 1 to 1000") as caught:
+    with pytest.raises(BadInput, match="limit is a whole number from 1 to 1000") as caught:
         listed(desk, limit=limit)
     assert caught.value.code == "BAD_OPTION"
 

@@ -59,15 +59,15 @@ SENDERS = [
     ({"Sec-Fetch-Site": "SAME-ORIGIN"}, False),
     ({"Origin": "http://127.0.0.1:{port}", "Sec-Fetch-Site": "cross-site"}, False),
 ]
-WRITES = ["/v1/jobs", "/v1/queues/default/pause", "/v1/dead-letter/purge"]
+WRITES = {"/v1/jobs": {"type": "a"}, "/v1/queues/default/pause": {}, "/v1/dead-letter/purge": {"all": True}}
 
 
 @pytest.mark.parametrize(("headers", "taken"), SENDERS, ids=range(len(SENDERS)))
 def test_writes_come_from_our_own_pages_or_from_programs(site, headers, taken):
     given = {name: value.format(port=site.port) for name, value in headers.items()}
 
-    for path in WRITES:
-        reply = site.post(path, {"type": "a"} if path == "/v1/jobs" else {}, headers=given)
+    for path, body in WRITES.items():
+        reply = site.post(path, body, headers=given)
         assert (reply.status < 300) is taken, (path, reply)
         assert taken or (reply.status, reply.json["code"]) == (403, "CROSS_SITE")
     assert len(site.app.jobs()) == taken

@@ -129,3 +129,17 @@ def test_files_beside_the_page_are_not_served(site, path):
     reply = site.get(f"/static/{path}")
 
     assert (reply.status, reply.json["code"]) == (404, "NO_SUCH_PATH")
+
+
+@pytest.mark.parametrize("body", [None, {}, {"limit": 5}, {"all": False}, {"all": True, "type": "y"}])
+def test_a_purge_says_which(site, body):
+    job_id = site.dead()
+    answer = site.post("/v1/dead-letter/purge", body)
+    assert (answer.status, answer.json["code"]) == (400, "BAD_OPTION")
+    assert site.get(f"/v1/jobs/{job_id}").status == 200
+
+
+def test_all_dead_letters_are_purged_when_that_is_said(site):
+    site.dead()
+    site.dead()
+    assert site.post("/v1/dead-letter/purge", {"all": True}).json == {"count": 2, "more": False}

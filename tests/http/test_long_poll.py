@@ -92,7 +92,7 @@ def test_a_client_that_goes_away_ends_its_wait(site, job_id):
 def test_a_wait_for_a_job_that_vanishes_ends_with_not_found(site):
     job_id = site.dead()
     version = site.get(f"/v1/jobs/{job_id}").json["version"]
-    purged = threading.Timer(0.2, lambda: site.post("/v1/dead-letter/purge"))
+    purged = threading.Timer(0.2, lambda: site.post("/v1/dead-letter/purge", {"all": True}))
     purged.start()
 
     reply = site.get(f"/v1/jobs/{job_id}?wait=0.6&since={version}")

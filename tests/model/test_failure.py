@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.model.errors import StoreError
+from holdfast.model.errors import Permanent, StoreError
 from holdfast.model.failure import LONGEST_MESSAGE, Failure, failure_of, scrub
 
 PLANTED = "hunter2Hunter2hunter2"
@@ -25,6 +25,13 @@ def test_class_message_and_code_are_kept():
 
 def test_the_class_of_a_library_is_named_with_its_module():
     assert kept(json.JSONDecodeError("x", "", 0))["class"] == "json.decoder.JSONDecodeError"
+
+
+def test_an_error_of_ours_is_named_as_users_know_it():
+    assert kept(Permanent("no"))["class"] == "holdfast.Permanent"
+    assert kept(StoreError("STORE_FULL", "full"))["class"] == "holdfast.StoreError"
+    theirs = type("Permanent", (Permanent,), {"__module__": "holdfast_pipelines.capture"})
+    assert kept(theirs("no"))["class"] == "holdfast_pipelines.capture.Permanent"
 
 
 def test_an_error_of_ours_keeps_its_code():

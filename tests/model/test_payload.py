@@ -120,6 +120,11 @@ def test_any_depth_is_refused_and_never_crashes(depth):
     assert code_of(lambda: decode("[" * depth + "]" * depth)) == "PAYLOAD_TOO_DEEP"
 
 
+def test_text_that_is_too_deep_to_be_read_is_told_in_our_words():
+    with pytest.raises(PayloadError, match=r"^payload is nested deeper than 64 levels: flatten it$"):
+        decode("[" * 100_000 + "]" * 100_000)
+
+
 def test_a_value_that_holds_itself_is_refused():
     loop: list[object] = []
     loop.append(loop)

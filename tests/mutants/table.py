@@ -13,6 +13,7 @@ class Mutant(NamedTuple):
 
 
 SQL = "store/sqlite/sql/"
+PG = "store/postgres/sql/"
 FENCE = "and lease_token = :token and status = 'in_progress'"
 
 MUTANTS = [
@@ -50,7 +51,7 @@ MUTANTS = [
     Mutant("retention takes what is too young", "store/sqlite/upkeep.py", "completed_at < stamp.to_text(max(0, self.now - keep_ms[status]))", "completed_at < self.stamp"),
     Mutant("retention takes a key that is still kept", "store/sqlite/upkeep.py", "if old and not key_kept", "if old"),
     Mutant("an interruption spends an attempt", "model/decide.py", "give_back=1, interrupted=1", "give_back=0, interrupted=1"),
-    Mutant("a snooze spends an attempt", "model/decide.py", "scheduled_at=now + for_ms, give_back=1", "scheduled_at=now + for_ms, give_back=0"),
+    Mutant("a snooze spends an attempt", "model/decide.py", "wait_ms=for_ms, give_back=1", "wait_ms=for_ms, give_back=0"),
     Mutant("a paused queue is claimed", SQL + "lanes.sql", "where value ->> 0 not in", "where value ->> 0 || '?' not in"),
     Mutant("a stamp has two digits of milliseconds", "model/stamp.py", "{milli:03d}", "{milli // 10:02d}"),
     Mutant("a stamp is local time", "model/stamp.py", "gmtime(second)", "gmtime(second + 3600)"),
@@ -58,4 +59,18 @@ MUTANTS = [
     Mutant("a cancel crosses tenants", SQL + "cancel_waiting.sql", "(:tenant is null or tenant = :tenant)", "(:tenant is null or 1)"),
     Mutant("the first crash waits", "model/decide.py", "0 if claim.crashed == 0 else ", ""),
     Mutant("a suspect runs among others", SQL + "finish.sql", "held = (held & ~:free) | :hold", "held = (held & ~:free) | 0 * :hold"),
+    Mutant("PostgreSQL: finish has no fence", PG + "finish.sql", "and j.lease_token = e.token and", "and"),
+    Mutant("PostgreSQL: renew has no fence", PG + "renew.sql", "and j.lease_token = h.token and", "and"),
+    Mutant("PostgreSQL: recovery has no guard", PG + "finish.sql", " and j.lease_until < :expired_before::timestamptz", " and :expired_before::text is not null"),
+    Mutant("PostgreSQL: the token stays at a forced end", PG + "finish.sql", "j.lease_token + :forced", "j.lease_token + 0 * :forced"),
+    Mutant("PostgreSQL: a graceful cancel is ignored", PG + "finish.sql", "when j.cancel_requested_at is null or m.status = 'completed' then", "when true then"),
+    Mutant("PostgreSQL: the last of two endings holds", "store/postgres/leases.py", "runs.setdefault((claim.id, claim.token), place)", "runs[claim.id, claim.token] = place"),
+    Mutant("PostgreSQL: worst priority first", PG + "claim.sql", "order by p.priority\n", "order by p.priority desc\n"),
+    Mutant("PostgreSQL: lanes are not mixed by due time", PG + "claim.sql", "order by due.scheduled_at, due.id", "order by due.id"),
+    Mutant("PostgreSQL: a claim gives up where others were quicker", "store/postgres/leases.py", "if not told or len(told) < told[0][-1]:", "if not order.owner:"),
+    Mutant("PostgreSQL: a rest from the worst priority", PG + "claim_rest.sql", "order by l.priority\n", "order by l.priority desc\n"),
+    Mutant("PostgreSQL: a key finds another tenant's job", PG + "key_holder.sql", "where tenant = :tenant and", "where :tenant::text is not null and"),
+    Mutant("PostgreSQL: stamps a second off", "store/postgres/connection.py", "946_684_800_000", "946_684_801_000"),
+    Mutant("PostgreSQL: a group is repeated after a lost commit", "store/postgres/store.py", "if lost:", "if lost and not calls:"),
+    Mutant("PostgreSQL: a deadlock is not tried again", "store/postgres/connection.py", 'frozenset(("40001", "40P01"))', 'frozenset(("40001",))'),
 ]  # fmt: skip

@@ -19,13 +19,20 @@ from tests.mutants.table import MUTANTS, Mutant
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "holdfast"
 AT_ONCE = 2
+ON_SQLITE, ON_POSTGRES = "not sqlite3 and not postgres", "postgres"
 PATIENCE = 300  # seconds; a suite that did not end has not shown anything
 MEMORY = Path("/dev/shm")  # noqa: S108  # many small files, none of them to be kept
 
 # Cheapest first: most bugs fall to the first part.
 PARTS = [
-    ["tests/store", "tests/model", "--ignore=tests/store/sqlite", "--ignore=tests/store/test_generated.py"],
-    ["tests/store/sqlite/test_file.py"],
+    [
+        "tests/store",
+        "tests/model",
+        "--ignore=tests/store/sqlite",
+        "--ignore=tests/store/postgres",
+        "--ignore=tests/store/test_generated.py",
+    ],
+    ["tests/store/sqlite/test_file.py", "tests/store/postgres"],
     ["tests/store/test_generated.py"],
 ]
 
@@ -39,7 +46,8 @@ def quick_folder():
 
 @pytest.mark.slow
 def test_no_seeded_bug_survives(quick_folder, capsys):
-    known = failing(copy_of_the_source(quick_folder / "unchanged"))
+    source = copy_of_the_source(quick_folder / "unchanged")
+    known = [name for which in (ON_SQLITE, ON_POSTGRES) for name in failing(source, which)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         reports = list(
             pool.map(lambda numbered: judge(quick_folder / str(numbered[0]), numbered[1], known), enumerate(MUTANTS))
@@ -65,6 +73,7 @@ def copy_of_the_source(folder: Path) -> Path:
 
 def judge(folder: Path, mutant: Mutant, known: list[str]) -> tuple[str | None, float]:
     """Which test notices the bug, and after how many seconds."""
+    which = ON_POSTGRES if "store/postgres" in mutant.file else ON_SQLITE
     source = copy_of_the_source(folder)
     file = source / "holdfast" / mutant.file
     text = file.read_text(encoding="utf-8")
@@ -72,21 +81,21 @@ def judge(folder: Path, mutant: Mutant, known: list[str]) -> tuple[str | None, f
     file.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
     started = monotonic()
     for part in PARTS:
-        output = run(source, "-x", *(f"--deselect={name}" for name in known), *part)
+        output = run(source, "-k", which, "-x", *(f"--deselect={name}" for name in known), *part)
         found = re.search(r"^(?:FAILED|ERROR) (?:tests/)?(\S+)", output, re.MULTILINE)
         if found:
             return found[1], monotonic() - started
     return None, monotonic() - started
 
 
-def failing(source: Path) -> list[str]:
+def failing(source: Path, which: str) -> list[str]:
     """Tests that fail without any seeded bug say nothing about one."""
     place = run_python(source, "-c", "import holdfast.model as model; print(model.__file__)")
     assert place.startswith(str(source)), f"the tests would run against {place}"
     return [
         name
         for part in PARTS
-        for name in re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", run(source, *part), re.MULTILINE)
+        for name in re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", run(source, "-k", which, *part), re.MULTILINE)
     ]
 
 
@@ -102,7 +111,7 @@ def run(source: Path, *options: str) -> str:
         "no:xdist",
         f"--basetemp={source / 'tmp'}",
     ]
-    return run_python(source, "-m", "pytest", *settings, "-m", "not slow", "-k", "not sqlite3", *options)
+    return run_python(source, "-m", "pytest", *settings, "-m", "not slow", *options)
 
 
 def run_python(source: Path, *arguments: str) -> str:

@@ -5,9 +5,12 @@ To run the whole suite on another database, add one factory to BACK_ENDS.
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import psycopg
 
 from holdfast.model.decide import decide
 from holdfast.model.failure import Failure
@@ -18,11 +21,14 @@ from holdfast.model.policy import DEFAULT_POLICY, Policy
 from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from holdfast.store.port import Ending, Order
+from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.sqlite.store import SqliteStore
+from tests.servers.postgres import server
 
 NOON = 1_737_028_800_000  # 2025-01-16T12:00:00.000Z
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 LEASE = MINUTE
+TABLES = ("job_queue", "job_history", "job_figures", "job_workers", "job_pauses", "job_leader")
 NEWEST = "~"  # a cursor above every job
 
 MAIL = Lane("default", "mail")
@@ -62,10 +68,45 @@ def _standard_library(folder: Path, clock: Callable[[], int]) -> SqliteStore:
     return SqliteStore(f"sqlite:///{folder}/jobs.db?{settings}", clock=clock)
 
 
+def _postgres(folder: Path, clock: Callable[[], int]) -> PostgresStore:
+    return PostgresStore(_database.for_the_test_in(folder), clock=clock)
+
+
+class _Database:
+    """One database of this process for all its tests: emptied for each, which is quicker than making another."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.folder: Path | None = None
+
+    def for_the_test_in(self, folder: Path) -> str:
+        if not self.url:
+            self.url = server().migrated()
+            atexit.register(server().drop, self.url)
+        if folder != self.folder:
+            empty(self.url)
+            self.folder = folder
+        return self.url
+
+
+def empty(url: str) -> None:
+    """Take everything out of a database but Holdfast's own tables."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"truncate {', '.join(TABLES)}")
+        connection.execute("drop table if exists mine")
+
+
+_database = _Database()
+
 BACK_ENDS: dict[str, Callable[[Path, Callable[[], int]], Any]] = {
     "sqlite-apsw": _apsw,
     "sqlite-sqlite3": _standard_library,
+    "postgres": _postgres,
 }
+
+
+def is_postgres(store: Any) -> bool:
+    return isinstance(store, PostgresStore)
 
 
 def write(store: Any, call: Callable[[Any], Any]) -> Any:
@@ -123,7 +164,7 @@ def finish(store: Any, run: Claim, outcome: Outcome, *, policy: Policy = DEFAULT
     """End a run by its outcome; False where the lease is lost."""
 
     def call(tx: Any) -> list[bool]:
-        return tx.finish([Ending(run, decide(run, outcome, policy, now=tx.now, spread=0.0))], expired=expired)
+        return tx.finish([Ending(run, decide(run, outcome, policy, spread=0.0))], expired=expired)
 
     (held,) = write(store, call)
     return held
@@ -134,7 +175,7 @@ def recover(store: Any, *, policy: Policy = DEFAULT_POLICY, limit: int = 100) ->
 
     def call(tx: Any) -> list[bool]:
         runs = tx.expired(limit)
-        endings = [Ending(run, decide(run, CRASHED, policy, now=tx.now, spread=0.0)) for run in runs]
+        endings = [Ending(run, decide(run, CRASHED, policy, spread=0.0)) for run in runs]
         return tx.finish(endings, expired=True)
 
     return write(store, call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from random import Random
 from typing import Any
 
@@ -19,7 +20,7 @@ from holdfast.model.policy import Policy
 from holdfast.model.request import NewJob
 from holdfast.model.status import MOVES, Status
 from holdfast.store.port import Ending, Order
-from tests.store.given import Clock, write
+from tests.store.given import TABLES, Clock, write
 from tests.store.model import MAX_CRASHES, Conflict, Model, Row
 
 START = 1_737_028_800_000
@@ -45,10 +46,9 @@ CANCELLED = Failure("Cancelled", "stopped on request", "CANCELLED").as_text()
 POLICY = Policy(max_crashes=MAX_CRASHES)
 LEGAL = {(str(old), str(new)) for old, moves in MOVES.items() for _, new in moves}
 LANES = [Lane(queue, kind, version) for queue in ("default", "gpu") for kind in ("a", "b") for version in (1, 2)]
-TABLES = ("job_queue", "job_history", "job_figures", "job_pauses")
 COLUMNS = (
     "select id, status, attempts, failed, crashed, interrupted, lease_token, lease_owner, lease_until, scheduled_at, version, "
-    "error, result, idempotency_key, cancel_requested_at is not null, completed_at, held from job_queue order by id"
+    "error, cast(result as text), idempotency_key, cancel_requested_at is not null, completed_at, held from job_queue order by id"
 )
 
 # Mostly plain jobs in one lane, so that the actions meet; now and then everything else.
@@ -194,7 +194,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def end(self, runs: list[tuple[Claim, str]], *, expired: bool) -> None:
         def call(tx: Any) -> list[bool]:
-            moves = [decide(run, OUTCOMES[name], POLICY, now=tx.now, spread=0.0) for run, name in runs]
+            moves = [decide(run, OUTCOMES[name], POLICY, spread=0.0) for run, name in runs]
             return tx.finish([Ending(run, move) for (run, _), move in zip(runs, moves, strict=True)], expired=expired)
 
         for (run, name), held in zip(runs, self.verb(call), strict=True):
@@ -276,7 +276,8 @@ class StoreMachine(RuleBasedStateMachine):
         assert counted == self.model.endings
 
 
-def _told(row: tuple[Any, ...]) -> tuple[Any, ...]:
+def _told(found: tuple[Any, ...]) -> tuple[Any, ...]:
+    row = [_text(stamp.from_datetime(value)) if isinstance(value, datetime) else value for value in found]
     error = row[11]
     kind = None if error is None else ERRORS.get(error) or json.loads(error)["class"]
     due = row[9] if row[1] == "queued" else None

@@ -182,7 +182,7 @@ def test_an_old_token_stays_refused_after_a_retry_by_hand(store):
 def test_one_call_ends_many_runs_and_answers_each(store):
     runs = [running(store) for _ in range(4)]
     cancel(store, runs[1].id)
-    answers = write(store, lambda tx: tx.finish([Ending(run, move(run, tx, DONE)) for run in runs]))
+    answers = write(store, lambda tx: tx.finish([Ending(run, move(run, DONE)) for run in runs]))
     assert answers == [True, False, True, True]
     assert [status_of(store, run) for run in runs] == [
         Status.COMPLETED, Status.CANCELLED, Status.COMPLETED, Status.COMPLETED
@@ -192,7 +192,7 @@ def test_one_call_ends_many_runs_and_answers_each(store):
 def test_a_run_that_is_named_twice_in_one_call_ends_once(store):
     run = running(store)
     endings = [DONE, RAISED]
-    answers = write(store, lambda tx: tx.finish([Ending(run, move(run, tx, each)) for each in endings]))
+    answers = write(store, lambda tx: tx.finish([Ending(run, move(run, each)) for each in endings]))
     assert answers == [True, False]
     assert status_of(store, run) is Status.COMPLETED
 
@@ -203,9 +203,7 @@ def test_no_endings_are_no_endings(store):
 
 def test_a_finish_tells_its_job_and_the_queue_it_goes_back_to(store):
     done, again = running(store, queue="x"), running(store, queue="y")
-    news = news_of(
-        store, lambda tx: tx.finish([Ending(done, move(done, tx, DONE)), Ending(again, move(again, tx, RAISED))])
-    )
+    news = news_of(store, lambda tx: tx.finish([Ending(done, move(done, DONE)), Ending(again, move(again, RAISED))]))
     assert sorted(news.jobs) == sorted([done.id, again.id])
     assert news.queues == {"y"}
 
@@ -213,12 +211,12 @@ def test_a_finish_tells_its_job_and_the_queue_it_goes_back_to(store):
 def test_a_refused_finish_tells_no_one(store):
     run = running(store)
     cancel(store, run.id)
-    assert not news_of(store, lambda tx: tx.finish([Ending(run, move(run, tx, DONE))]))
+    assert not news_of(store, lambda tx: tx.finish([Ending(run, move(run, DONE))]))
 
 
 def status_of(store, run):
     return get(store, run.id).status
 
 
-def move(run, tx, outcome):
-    return decide(run, outcome, DEFAULT_POLICY, now=tx.now, spread=0.0)
+def move(run, outcome):
+    return decide(run, outcome, DEFAULT_POLICY, spread=0.0)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.numbers import Finite
 from holdfast.cli.opening import report_option
 from holdfast.cli.render import console, write_report
 from holdfast.cli.tree import Command
@@ -37,14 +38,14 @@ if TYPE_CHECKING:
     "--seconds",
     default=3_600.0,
     show_default=True,
-    type=click.FloatRange(1, 10_000_000),
+    type=Finite(1, 10_000_000),
     help="End the storm after this time, however many kills are done.",
 )
 @click.option(
     "--stops",
     default=0.12,
     show_default=True,
-    type=click.FloatRange(0, 0.95),
+    type=Finite(0, 0.95),
     metavar="SHARE",
     help="Of the strikes: stop processes past their lease, and let them go on, instead of killing.",
 )
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     "--slow",
     default=0.01,
     show_default=True,
-    type=click.FloatRange(0, 1),
+    type=Finite(0, 1),
     metavar="SHARE",
     help="Of the waiting jobs: run for longer than their lease.",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.cli import verbs
-from holdfast.cli.plain import count, span
+from holdfast.cli.plain import count, many, span
 from holdfast.engine.figures import CAP, statistics
 from holdfast.engine.jobs import list_jobs
 from holdfast.engine.queues import workers
@@ -73,9 +73,9 @@ def _newest(seen: dict[str, Any]) -> Finding:
 def _leases(lines: list[dict[str, Any]]) -> Finding:
     expired, running = (sum(line[name] for line in lines) for name in ("expired", "running"))
     if expired:
-        text = f"{count(expired)} of {count(running)} runs have let their lease expire"
+        text = f"expired: {many(expired, 'lease')} of {many(running, 'run')}"
         return Finding("warn", "leases", text, "their workers are gone; any running worker's watchdog ends them")
-    return Finding("ok", "leases", f"{count(running)} runs, every lease is renewed")
+    return Finding("ok", "leases", f"{many(running, 'run')}, every lease is renewed")
 
 
 def _workers(seen: dict[str, Any]) -> Finding:
@@ -86,7 +86,7 @@ def _workers(seen: dict[str, Any]) -> Finding:
         return Finding("ok", "workers", f"{len(alive)} alive{quiet}")
     if waiting:
         return Finding(
-            "warn", "workers", f"none is alive{quiet}, and {count(waiting)} jobs wait", "start one: `holdfast worker`"
+            "warn", "workers", f"none is alive{quiet}; waiting: {many(waiting, 'job')}", "start one: `holdfast worker`"
         )
     return Finding("ok", "workers", f"none is alive{quiet}, and nothing waits")
 
@@ -112,7 +112,9 @@ def _dead(lines: list[dict[str, Any]]) -> Finding:
     if not dead:
         return Finding("ok", "dead letters", "none")
     level = "warn" if dead > _MANY_DEAD else "ok"
-    return Finding(level, "dead letters", f"{count(dead, CAP)} wait for a person", "`holdfast dlq list` shows them")
+    return Finding(
+        level, "dead letters", f"{many(dead, 'job', CAP)} for a person to look at", "`holdfast dlq list` shows them"
+    )
 
 
 def _alive(seen: dict[str, Any]) -> list[dict[str, Any]]:

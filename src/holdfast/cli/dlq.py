@@ -11,7 +11,7 @@ import click
 from holdfast.cli import verbs
 from holdfast.cli.ending import FAILED, note
 from holdfast.cli.opening import json_option, opened, person, url_option
-from holdfast.cli.plain import clean, count, json_text
+from holdfast.cli.plain import clean, count, json_text, many
 from holdfast.cli.render import JOB_COLUMNS, job_row, show_list, show_table
 from holdfast.cli.tree import Family
 from holdfast.engine import jobs
@@ -86,22 +86,26 @@ def retry(
 @command.command(
     examples=(
         ("holdfast dlq purge --type thumbnail", "delete the dead letters of a type; asks first"),
-        ("holdfast dlq purge --yes", "delete all of them, unasked"),
+        ("holdfast dlq purge --all --yes", "delete all of them, unasked"),
     )
 )
 @click.argument("job_id", metavar="[ID]", required=False)
-@click.option("--type", help="Only jobs of this type.")
+@click.option("--all", "every", is_flag=True, help="Every dead letter.")
+@click.option("--type", help="Every dead letter of this type.")
 @click.option("--tenant", help="Only jobs of this tenant.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @url_option
 @json_option
 def purge(
-    job_id: str | None, type: str | None, tenant: str | None, url: str | None, *, yes: bool, as_json: bool
+    job_id: str | None, type: str | None, tenant: str | None, url: str | None, *, every: bool, yes: bool, as_json: bool
 ) -> None:
     """Delete dead letters for good: one by ID, those of a type, or all. Asks for confirmation."""
-    if job_id is not None and type is not None:
-        raise click.UsageError("say which: an ID, or --type TYPE, or neither for all")
+    if sum((job_id is not None, every, type is not None)) != 1:
+        raise click.UsageError("say which: an ID, or --type TYPE, or --all")
     with opened(url) as app:
+        if job_id is None and not app.desk.read(jobs.dead_letters, limit=1, type=type, tenant=tenant):
+            click.echo(json_text({"purged": 0}) if as_json else "nothing to purge")
+            return
         if not yes and not _confirmed(app, job_id, type, tenant):
             note("nothing was deleted; --yes answers without being asked")
             raise click.exceptions.Exit(FAILED)
@@ -117,8 +121,8 @@ def _confirmed(app: App, job_id: str | None, kind: str | None, tenant: str | Non
     if job_id is not None:
         what = f"job {clean(job_id)}"
     else:
-        many = count(app.desk.read(verbs.dead_count, CAP, kind), CAP)
-        what = f"{'up to ' if tenant else ''}{many} dead letters" + (f" of type {clean(kind)}" if kind else "")
+        letters = many(app.desk.read(verbs.dead_count, CAP, kind), "dead letter", CAP)
+        what = f"{'up to ' if tenant else ''}{letters}" + (f" of type {clean(kind)}" if kind else "")
     click.echo(f"Delete {what} for good? [y/N] ", nl=False, err=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

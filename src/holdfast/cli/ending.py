@@ -6,6 +6,7 @@ HOLDFAST_DEBUG=1 lets an error through with its trace.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -16,6 +17,11 @@ from holdfast.cli.plain import clean, json_text
 from holdfast.model.errors import BadInput, HoldfastError
 
 FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+class _OutputFailed(Exception):
+    """Standard output does not take what is written."""
 
 
 def run(group: click.Group, arguments: list[str]) -> int:
@@ -26,11 +32,13 @@ def run(group: click.Group, arguments: list[str]) -> int:
     code = 0
     try:
         code = _called(group, arguments)
-        if sys.stdout is not None:  # closed by the caller
-            sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has had enough. What is still in the buffer must not fail a second time when Python ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _flush()
+    except BrokenPipeError:  # the reader has had enough
+        _drop_output()
+    except _OutputFailed as error:
+        _drop_output()
+        tell("OUTPUT_FAILED", f"standard output cannot be written: {error}; what was asked for may have been done")
+        return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
@@ -39,7 +47,11 @@ def run(group: click.Group, arguments: list[str]) -> int:
 def tell(code: str, message: str, *, as_json: bool = False) -> None:
     """Show one error."""
     if as_json:
-        click.echo(json_text({"error": {"code": code, "message": message}}))
+        try:
+            click.echo(json_text({"error": {"code": code, "message": message}}))
+        except OSError as error:
+            _check_output(error)
+            raise
         return
     click.echo(click.style(f"error {code}:", fg="red", bold=True) + f" {clean(message)}", err=True, color=colour())
 
@@ -52,6 +64,27 @@ def note(message: str) -> None:
 def colour() -> bool | None:
     """False where colours are not wanted; else the terminal decides."""
     return False if os.environ.get("NO_COLOR") else None
+
+
+def _flush() -> None:
+    if sys.stdout is None:  # closed by the caller
+        return
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _check_output(error)
+        raise
+
+
+def _check_output(error: Exception) -> None:
+    """Tell a full output from other errors: the store's own are told by their codes, those of a file name it."""
+    if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS and error.filename is None:
+        raise _OutputFailed(error.strerror) from error
+
+
+def _drop_output() -> None:
+    """What is still in the buffer must not fail a second time when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _called(group: click.Group, arguments: list[str]) -> int:
@@ -71,6 +104,7 @@ def _called(group: click.Group, arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
+        _check_output(error)
         if os.environ.get("HOLDFAST_DEBUG") == "1":
             raise
         return _tell_error(error, as_json=as_json)

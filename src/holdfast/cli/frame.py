@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli import verbs
-from holdfast.cli.plain import age, clean, count, span
+from holdfast.cli.plain import age, clean, count, many, span
 from holdfast.cli.render import STATUS_STYLE, Cell, instant, progress_text, rich_text
 from holdfast.cli.stats import duration, success
 from holdfast.engine import queues as house
@@ -121,9 +121,9 @@ def _summary(view: View) -> Text:
     )
     parts = [
         f"{count(waiting)} waiting", f"{count(running)} running", f"{sum(view.rates.values()):.1f} done/min",
-        f"{sum(worker['alive'] for worker in view.workers)} workers", f"{count(dead)} dead",
+        many(sum(worker["alive"] for worker in view.workers), "worker"), f"{count(dead)} dead",
     ]  # fmt: skip
-    parts += [f"{count(expired)} leases expired"] if expired else []
+    parts += [f"{many(expired, 'lease')} expired"] if expired else []
     return Text(" " + " · ".join(parts), no_wrap=True, overflow="ellipsis")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from holdfast.cli.ending import FAILED, tell
+from holdfast.cli.numbers import Finite
 from holdfast.cli.opening import json_option, opened, person, url_option
 from holdfast.cli.plain import age, clean, json_text
 from holdfast.cli.render import Block, Column, instant, job_note, show_fields, show_list, show_table
@@ -44,7 +45,7 @@ def command() -> None:
     )
 )
 @click.argument("job_id", metavar="ID")
-@click.option("--wait", type=click.FloatRange(min=0), metavar="SECONDS", help="Wait so long for the job to end.")
+@click.option("--wait", type=Finite(min=0), metavar="SECONDS", help="Wait so long for the job to end.")
 @url_option
 @json_option
 def show(job_id: str, wait: float | None, url: str | None, *, as_json: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from holdfast.cli.opening import json_option, opened, url_option
-from holdfast.cli.plain import json_text
+from holdfast.cli.plain import json_text, many
 from holdfast.cli.tree import Command
 
 
@@ -28,4 +28,4 @@ def command(url: str | None, *, as_json: bool) -> None:
     if as_json:
         click.echo(json_text({"applied": applied}))
     else:
-        click.echo(f"{applied} migrations applied" if applied else "the tables are up to date")
+        click.echo(f"{many(applied, 'migration')} applied" if applied else "the tables are up to date")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import click
 
 from holdfast.app import App
-from holdfast.cli.ending import note
+from holdfast.model.errors import StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,21 +51,35 @@ def chosen_url(flag: str | None) -> str | None:
 
 @contextmanager
 def opened(flag: str | None, *, looking: bool = True) -> Iterator[App]:
-    """The application at the chosen address. Who only looks is told when there was nothing to look at."""
+    """The application at the chosen address. Who only looks makes nothing where there is nothing to look at."""
     app = App(chosen_url(flag))
     try:
-        path = file_of(app)
-        if looking and path is not None and not os.path.exists(path):  # noqa: PTH110
-            note(f"note: there is no database at {path} yet; a new one is made (another store: --url)")
+        if looking:
+            _check_there(app)
         yield app
     finally:
         app.close()
 
 
+def _check_there(app: App) -> None:
+    path = file_of(app)
+    if path is None:
+        return
+    advice = "`holdfast migrate` makes one, and so does the first enqueue; another store: --url"
+    if not os.path.exists(path):  # noqa: PTH110
+        raise StoreError("STORE_MISSING", f"there is no database at {path}: {advice}")
+    from holdfast.store.sqlite.schema import has_schema  # noqa: PLC0415
+
+    if not has_schema(app.desk.store.location):  # type: ignore[attr-defined]
+        raise StoreError(
+            "SCHEMA_MISSING", f"{path} has no tables of Holdfast: `holdfast migrate` makes them; another store: --url"
+        )
+
+
 def file_of(app: App) -> str | None:
     """The file of a store that is one."""
-    location = getattr(app.desk.store, "location", None)
-    return None if location is None else str(location.path)
+    location: Any = getattr(app.desk.store, "location", None)
+    return str(location.path) if app.desk.store.url.startswith("sqlite:") else None
 
 
 def person() -> str:

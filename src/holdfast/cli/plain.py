@@ -57,6 +57,11 @@ def count(number: int, cap: int | None = None) -> str:
     return f"{number:,}+" if cap is not None and number >= cap else f"{number:,}"
 
 
+def many(number: int, what: str, cap: int | None = None, *, plural: str = "") -> str:
+    """How many of something: `1 job`, `2 jobs`."""
+    return f"{count(number, cap)} {what if number == 1 else plural or what + 's'}"
+
+
 def size(octets: float) -> str:
     """A number of bytes in the unit that fits."""
     for unit in ("B", "KiB", "MiB", "GiB"):

@@ -69,7 +69,7 @@ def list_queues(url: str | None, *, as_json: bool) -> None:
 @json_option
 def pause(queue: str, url: str | None, *, as_json: bool) -> None:
     """Stop claims from QUEUE. Runs go on, and jobs can still be enqueued."""
-    with opened(url) as app:
+    with opened(url, looking=False) as app:
         _tell(app.desk.write(house.pause, queue, person()), as_json=as_json)
 
 
@@ -79,7 +79,7 @@ def pause(queue: str, url: str | None, *, as_json: bool) -> None:
 @json_option
 def resume(queue: str, url: str | None, *, as_json: bool) -> None:
     """Let claims from QUEUE go on."""
-    with opened(url) as app:
+    with opened(url, looking=False) as app:
         _tell(app.desk.write(house.resume, queue), as_json=as_json)
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.numbers import Finite
 from holdfast.cli.opening import chosen_url
-from holdfast.cli.plain import clean
+from holdfast.cli.plain import clean, many
 from holdfast.worker.child import COROUTINES, THREADS
 from holdfast.worker.places import MOST_READY
 from holdfast.worker.supervisor import STOP_SECONDS, Options
@@ -36,7 +37,7 @@ def worker_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--alone", default=4, show_default=True, type=click.IntRange(1, 64),
                      help="Most jobs at once that run in processes of their own."),
         click.option("--no-signals", is_flag=True, help="Find new jobs by polling alone."),
-        click.option("--stop-seconds", default=STOP_SECONDS, show_default=True, type=click.FloatRange(0, 3600),
+        click.option("--stop-seconds", default=STOP_SECONDS, show_default=True, type=Finite(0, 3600),
                      help="How long running jobs may go on after the first signal to stop."),
         click.option("--log-level", default="WARNING", show_default=True,
                      type=click.Choice(_LEVELS, case_sensitive=False), help="What is told on standard error."),
@@ -82,9 +83,8 @@ def announce(supervisor: Supervisor) -> None:
     app, options = supervisor.app, supervisor.options
     types = ", ".join(clean(one["type"]) for one in app.types) or "no types: register handlers with @app.job"
     queues = ", ".join(f"{clean(name)}={places}" if places else clean(name) for name, places in app.queues.items())
-    click.echo(
-        f"holdfast worker {options.spec}: {options.processes} process(es), store {_without_secret(app.url)}", err=True
-    )
+    processes = many(options.processes, "process", plural="processes")
+    click.echo(f"holdfast worker {options.spec}: {processes}, store {_without_secret(app.url)}", err=True)
     click.echo(f"  queues {queues or '-'}; types {types}", err=True)
     click.echo("  Ctrl-C stops it: what runs may finish; a second one stops it at once", err=True)
 

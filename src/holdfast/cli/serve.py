@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import socket
 
 import click
 
 from holdfast.cli.opening import chosen_url, url_option
 from holdfast.cli.tree import Command
-from holdfast.model.errors import BadInput
 
 
 @click.command(
@@ -24,21 +24,31 @@ from holdfast.model.errors import BadInput
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535))
 def command(app: str | None, url: str | None, host: str, port: int) -> None:
     """Serve the HTTP API and the overview page on this machine."""
-    try:
-        from holdfast.http import serve  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise BadInput("BAD_OPTION", f"the HTTP door needs {error.name}: pip install 'holdfast[http]'") from None
+    from holdfast.http.address import check_libraries, listen  # noqa: PLC0415
+
+    check_libraries()
     from holdfast.app import App  # noqa: PLC0415
+    from holdfast.http import serve  # noqa: PLC0415
 
     _end_with_parent()
+    listener = _given_listener() or listen(host, port)
     if app is None:
         served = App(chosen_url(url))
     else:
         from holdfast.worker.application import load_app  # noqa: PLC0415
 
         served = load_app(app, os.getcwd(), chosen_url(url))  # type: ignore[assignment]  # noqa: PTH109
-    click.echo(f"holdfast: http://{host}:{port}/ (API at /v1, metrics at /metrics)", err=True)
-    serve(served, host, port)
+    serve(served, host, port, listener=listener, announce=_announce)
+
+
+def _announce(address: str) -> None:
+    click.echo(f"holdfast: {address} (API at /v1, metrics at /metrics)", err=True)
+
+
+def _given_listener() -> socket.socket | None:
+    """The socket that `holdfast up` has bound, before it started anything."""
+    number = os.environ.pop("HOLDFAST_LISTENER", "")
+    return socket.socket(fileno=int(number)) if number else None
 
 
 def _end_with_parent() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import holdfast
 from holdfast.cli.checks import Finding
-from holdfast.cli.plain import size, span
+from holdfast.cli.plain import many, size, span
 from holdfast.model.errors import HoldfastError
 from holdfast.signals.folder import folder_of
 from holdfast.store.sqlite.location import file_system, is_safe
@@ -158,4 +158,4 @@ def _signals(path: str) -> Iterator[Finding]:
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         yield Finding("warn", "signals", f"{folder} has mode {mode:04o}", f"chmod 700 {folder}")
     else:
-        yield Finding("ok", "signals", f"{listeners} processes listen")
+        yield Finding("ok", "signals", f"listening: {many(listeners, 'process', plural='processes')}")

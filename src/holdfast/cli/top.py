@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.frame import View, frame, look
+from holdfast.cli.numbers import Finite
 from holdfast.cli.opening import opened, url_option
 from holdfast.cli.render import console
 from holdfast.cli.tree import Command
@@ -36,7 +37,7 @@ QUIT = "q"
 @click.option("--once", is_flag=True, help="Print one frame and end.")
 @click.option(
     "--refresh",
-    type=click.FloatRange(0.1, 60),
+    type=Finite(0.1, 60),
     default=1.0,
     show_default=True,
     metavar="SECONDS",

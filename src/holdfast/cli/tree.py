@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 import holdfast
+from holdfast.cli.plain import many
 
 Examples = Sequence[tuple[str, str]]  # a command line, and what it does
 
@@ -28,7 +29,9 @@ class Command(click.Command):
         ctx.allow_extra_args = True
         rest = super().parse_args(ctx, args)
         if rest and not ctx.resilient_parsing:
-            raise click.UsageError(f"{len(rest)} argument(s) too many: put values that hold spaces in quotes", ctx)
+            raise click.UsageError(
+                f"{many(len(rest), 'argument')} too many: put values that hold spaces in quotes", ctx
+            )
         return rest
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -22,13 +22,17 @@ from holdfast.cli.tree import Command
 @worker_options
 def command(app: str, url: str | None, host: str, port: int, **given: Any) -> None:
     """Run jobs and serve the overview page, until a signal stops both."""
+    from holdfast.http.address import check_libraries, listen  # noqa: PLC0415
     from holdfast.process import run_up  # noqa: PLC0415
 
+    check_libraries()
     set_up_logging(given["log_level"])
     serve = [app, "--host", host, "--port", str(port)]
     chosen = chosen_url(url)
     if chosen is not None:
         serve += ["--url", chosen]
-    code = run_up(options_of(app, url, given), serve, announce)
+    options = options_of(app, url, given)
+    with listen(host, port) as listener:  # before anything is started: without its page it would not be what was asked
+        code = run_up(options, serve, listener, announce)
     if code:
         click.get_current_context().exit(code)

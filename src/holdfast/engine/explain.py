@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 ALIVE_MS = 90_000  # a worker not heard of for so long is taken for gone
 BEGUN_MS = 2_500  # a claim older than this has begun, or was handed back
 CAP = 100_000
+_LONGEST_MESSAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def _waiting(tx: Transaction, job: Job) -> list[Reason]:
     reasons = []
     due = stamp.from_datetime(job.scheduled_at)
     if due > tx.now:
-        after = f", after {job.failed} failed and {job.crashed} crashed runs" if job.failed or job.crashed else ""
+        after = f", after runs: {job.failed} failed, {job.crashed} crashed" if job.failed or job.crashed else ""
         reasons.append(Reason("NOT_DUE", f"due in {_span(due - tx.now)}{after}"))
     paused = [row for row in tx.overview(1)["paused"] if row[0] == job.queue]
     reasons += [Reason("PAUSED", f"queue {name!r} was paused by {by} at {since}") for name, since, by in paused]
@@ -58,8 +59,8 @@ def _waiting(tx: Transaction, job: Job) -> list[Reason]:
     reasons += _workers(tx, job)
     if not reasons:
         ahead = tx.ahead(job, CAP)
-        many = f"{CAP}+" if ahead >= CAP else str(ahead)
-        reasons.append(Reason("IN_LINE", f"due; {many} jobs of its type and priority go before it"))
+        many = f"{CAP}+ jobs" if ahead >= CAP else _many(ahead, "job")
+        reasons.append(Reason("IN_LINE", f"due; before it in line: {many} of its type and priority"))
     return reasons
 
 
@@ -111,9 +112,22 @@ def _running(tx: Transaction, job: Job) -> Reason:
 
 
 def _ended(job: Job) -> Reason:
-    error = "" if job.error is None else f": {job.error['class']} ({job.error['code']})"
-    advice = "; retry it by hand when the cause is gone" if job.status in (Status.FAILED, Status.DEAD_LETTER) else ""
-    return Reason("ENDED", f"{job.status.value}{error}{advice}")
+    runs = (
+        f"{_many(job.attempts, 'attempt')}: {job.failed} failed, {job.crashed} crashed, {job.interrupted} interrupted"
+    )
+    error = "" if job.error is None else f"; {job.error['class']} ({job.error['code']}): {_cut(job.error['message'])}"
+    advice = ""
+    if job.status in (Status.FAILED, Status.DEAD_LETTER):
+        advice = f"; when the cause is gone: `holdfast job retry {job.id}`"
+    return Reason("ENDED", f"{job.status.value} after {runs}{error}{advice}")
+
+
+def _cut(message: str) -> str:
+    return message if len(message) <= _LONGEST_MESSAGE else message[: _LONGEST_MESSAGE - 1] + "…"
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _named(queues: list[str]) -> str:

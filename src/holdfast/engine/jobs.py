@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.model.errors import BadInput, Conflict, NotFound, QueueFull
-from holdfast.model.request import HIGH_PRIORITY
+from holdfast.model.request import HIGH_PRIORITY, shown
 from holdfast.model.status import TERMINAL, Status
 
 TYPE_CHECKING = False
@@ -31,9 +31,11 @@ def enqueue(
 
 def get(tx: Transaction, job_id: str, tenant: str | None = None) -> Job:
     """The job as it is now."""
-    job = tx.get(job_id, tenant)
+    if not isinstance(job_id, str):
+        raise BadInput("BAD_OPTION", f"a job's id is text, such as handle.id, not {shown(job_id)}")
+    job = tx.get(job_id, tenant) if job_id.isascii() else None  # every id is; other text may not even be storable
     if job is None:
-        raise NotFound("JOB_NOT_FOUND", f"no job {job_id[:50]!r}: it never was, or retention has taken it")
+        raise NotFound("JOB_NOT_FOUND", f"no job {job_id[:50]!a}: it never was, or retention has taken it")
     return job
 
 
@@ -41,11 +43,14 @@ def list_jobs(
     tx: Transaction, /, *, before: str | None = None, limit: int = 50, **where: str | None
 ) -> tuple[list[Job], str | None]:
     """The newest jobs that match, and the cursor to go on from (None at the end)."""
-    if not 1 <= limit <= MOST_LISTED:
-        raise BadInput("BAD_OPTION", f"limit is a number from 1 to {MOST_LISTED}, not {limit}")
+    if type(limit) is not int or not 1 <= limit <= MOST_LISTED:
+        raise BadInput("BAD_OPTION", f"limit is a whole number from 1 to {MOST_LISTED}, not {shown(limit)}")
+    for name, value in (("before", before), *where.items()):
+        if value is not None and not isinstance(value, str):
+            raise BadInput("BAD_OPTION", f"{name} is text, not {shown(value)}")
     status = where.get("status")
     if status is not None and status not in set(Status):
-        raise BadInput("BAD_OPTION", f"{status[:50]!r} is no status; there are: {', '.join(Status)}")
+        raise BadInput("BAD_OPTION", f"{status[:50]!a} is no status; there are: {', '.join(Status)}")
     return tx.list_jobs(where, before or _LAST_ID, limit)
 
 

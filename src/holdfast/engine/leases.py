@@ -51,7 +51,7 @@ def finish(
     tx: Transaction, ended: Sequence[tuple[Claim, Outcome]], policies: Mapping[str, Policy] | None = None
 ) -> list[bool]:
     """End runs by what became of them; False means the lease was lost and nothing was written."""
-    return tx.finish(endings_of(tx, ended, policies))
+    return tx.finish(endings_of(ended, policies))
 
 
 def exchange(
@@ -61,7 +61,7 @@ def exchange(
     policies: Mapping[str, Policy] | None = None,
 ) -> Exchanged:
     """Hand in endings and take new work: one commit for both."""
-    endings = endings_of(tx, ended, policies)
+    endings = endings_of(ended, policies)
     accepted = tx.finish(endings) if endings else []
     claims = [tx.claim(order) for order in orders]
     short = all(len(got) < order.limit for got, order in zip(claims, orders, strict=True))
@@ -75,12 +75,10 @@ def progress(tx: Transaction, job_id: str, token: int, text: str) -> bool:
     return tx.progress(job_id, token, text)
 
 
-def endings_of(
-    tx: Transaction, ended: Sequence[tuple[Claim, Outcome]], policies: Mapping[str, Policy] | None
-) -> list[Ending]:
+def endings_of(ended: Sequence[tuple[Claim, Outcome]], policies: Mapping[str, Policy] | None) -> list[Ending]:
     """What follows from how each run ended, by the rules of its type."""
     rules = policies or {}
     return [
-        Ending(run, decide(run, outcome, rules.get(run.type, DEFAULT_POLICY), now=tx.now, spread=random.random()))
+        Ending(run, decide(run, outcome, rules.get(run.type, DEFAULT_POLICY), spread=random.random()))
         for run, outcome in ended
     ]  # fmt: skip

@@ -58,6 +58,6 @@ def _end(
     *,
     expired: bool,
 ) -> dict[str, int]:
-    endings = endings_of(tx, [(claim, outcome(claim)) for claim in claims], policies)
+    endings = endings_of([(claim, outcome(claim)) for claim in claims], policies)
     accepted = tx.finish(endings, expired=expired)
     return dict(Counter(ending.move.status.value for ending, held in zip(endings, accepted, strict=True) if held))

@@ -8,8 +8,16 @@ from holdfast.engine import jobs
 from holdfast.engine.explain import explain
 from holdfast.http import verbs
 from holdfast.http.door import Call
-from holdfast.http.shapes import CancelBody, DeadLetterBody, DeadLettersQuery, JobQuery, JobsQuery, NewJobBody
-from holdfast.model.errors import HoldfastError
+from holdfast.http.shapes import (
+    CancelBody,
+    DeadLetterBody,
+    DeadLettersQuery,
+    JobQuery,
+    JobsQuery,
+    NewJobBody,
+    PurgeBody,
+)
+from holdfast.model.errors import BadInput, HoldfastError
 from holdfast.model.request import NewJob
 
 ACTOR = "http"
@@ -80,7 +88,9 @@ async def retry_dead_letters(call: Call) -> Any:
 
 
 async def purge_dead_letters(call: Call) -> Any:
-    body: DeadLetterBody = call.body
+    body: PurgeBody = call.body
+    if body.all == (body.type is not None or body.tenant is not None):
+        raise BadInput("BAD_OPTION", 'say which: a type, a tenant, or {"all": true} for every dead letter')
     count = await call.app.desk.awrite(verbs.purge_dead, body.limit, body.type, body.tenant)
     return {"count": count, "more": count == body.limit}
 

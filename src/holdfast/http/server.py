@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
+import signal
 import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
 
 from holdfast.app import App
+from holdfast.http.address import HOST, PORT, check_host, listen, shown
+from holdfast.http.patience import REQUEST_SECONDS, protocol_with
 from holdfast.http.site import create_http_app
-from holdfast.model.errors import BadInput
-
-HOST = "127.0.0.1"
-PORT = 8321
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-def serve(app: App, host: str = HOST, port: int = PORT) -> None:
-    """Serve until a signal ends it. Only loopback addresses are taken until the door has keys."""
-    server_for(app, host, port).run()
+def serve(
+    app: App,
+    host: str = HOST,
+    port: int = PORT,
+    *,
+    listener: socket.socket | None = None,
+    announce: Callable[[str], object] | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT ends it. Only loopback addresses are taken until the door has keys.
+
+    `listener` is a socket that listens already; `announce` is told the address once it can be used.
+    """
+    server = server_for(app, host, port)
+    taken = listener or listen(host, port)
+    if announce is not None:
+        server.announce = lambda: announce(shown(taken))
+    server.run(sockets=[taken])
 
 
-def server_for(app: App, host: str = HOST, port: int = PORT, **options: Any) -> Server:
+def server_for(
+    app: App, host: str = HOST, port: int = PORT, *, request_seconds: float = REQUEST_SECONDS, **options: Any
+) -> Server:
     """A server that is ready to run; `options` go to `create_http_app`."""
-    if host not in _LOOPBACK:
-        raise BadInput(
-            "BAD_OPTION",
-            f"host {host[:100]!a} would let others in, and this door has no keys yet: use 127.0.0.1, or put a proxy "
-            "that asks for a password in front of it",
-        )
+    check_host(host)
     site = create_http_app(app, **options)
     return Server(
         uvicorn.Config(
             site,
             host=host,
             port=port,
-            http="h11",
+            http=protocol_with(request_seconds),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -52,17 +64,35 @@ def server_for(app: App, host: str = HOST, port: int = PORT, **options: Any) -> 
 class Server(uvicorn.Server):
     """Ends long polls and event streams when it is told to stop, so that stopping takes no longer than it must."""
 
-    def __init__(self, config: uvicorn.Config, close: Any) -> None:
+    def __init__(self, config: uvicorn.Config, close: Callable[[], object]) -> None:
         super().__init__(config)
         self._close = close
+        self.announce: Callable[[], object] = lambda: None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin, and say so: from here on a request is answered and a signal is heeded."""
+        await super().startup(sockets)
+        self.announce()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop."""
         self._close()
         await super().shutdown(sockets)
 
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """A signal to stop is an ordinary end; raised again, as uvicorn does, it would look like a death."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
     @property
     def address(self) -> str:
         """Where it listens, once it has started."""
-        host, port = self.servers[0].sockets[0].getsockname()[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        return shown(self.servers[0].sockets[0]).rstrip("/")

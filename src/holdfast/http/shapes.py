@@ -74,6 +74,12 @@ class DeadLetterBody(Body):
     limit: int = Field(default=500, ge=1, le=500, description="at most so many a call")
 
 
+class PurgeBody(DeadLetterBody):
+    """Which dead letters to delete: by a filter, or all of them, but said so."""
+
+    all: bool = Field(default=False, description="every dead letter; instead of a filter")
+
+
 class Query(BaseModel):
     """What stands behind the question mark; unknown names are refused."""
 

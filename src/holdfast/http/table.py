@@ -101,7 +101,7 @@ TABLE: tuple[Entry, ...] = (
     _post(
         "/v1/dead-letter/purge", "purge_dead_letters", jobs.purge_dead_letters,
         "Delete a batch of dead letters for good", "dead letters",
-        body=shapes.DeadLetterBody, answer=answers.Handled, example={"type": "thumbnail"},
+        body=shapes.PurgeBody, body_required=True, answer=answers.Handled, example={"type": "thumbnail"},
     ),
     _get("/v1/stats", "statistics", house.show_statistics, "The house in numbers", "house", answer=answers.Statistics),
     _get("/v1/workers", "list_workers", house.list_workers, "Workers heard of lately", "house", answer=answers.Workers),

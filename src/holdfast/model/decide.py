@@ -14,12 +14,12 @@ _CANCELLED = Failure("Cancelled", "stopped on request", "CANCELLED")
 
 
 class Move(NamedTuple):
-    """What is written when a run ends. `scheduled_at` is an instant; None keeps the old one."""
+    """What is written when a run ends. `wait_ms` counts from the store's own instant; None keeps the old due time."""
 
     status: Status
     result: str | None = None
     error: str | None = None
-    scheduled_at: int | None = None
+    wait_ms: int | None = None
     give_back: int = 0
     failed: int = 0
     crashed: int = 0
@@ -29,21 +29,19 @@ class Move(NamedTuple):
     why: str = "completed"
 
 
-def decide(claim: Claim, outcome: Outcome, policy: Policy, *, now: int, spread: float) -> Move:
+def decide(claim: Claim, outcome: Outcome, policy: Policy, *, spread: float) -> Move:
     """The move that follows from the outcome. `spread` in [0, 1) picks the jitter of the back-off."""
     match outcome:
         case Returned(result):
             return Move(Status.COMPLETED, result)
         case Raised(failure, permanent, after_ms):
-            return _failed(claim, failure, policy, now=now, spread=spread, permanent=permanent, after_ms=after_ms)
+            return _failed(claim, failure, policy, spread=spread, permanent=permanent, after_ms=after_ms)
         case Crashed(failure, alone):
-            return _crashed(claim, failure, policy, now=now, spread=spread, alone=alone)
+            return _crashed(claim, failure, policy, spread=spread, alone=alone)
         case Suspected(failure):
-            return Move(
-                Status.QUEUED, error=failure.as_text(), scheduled_at=now, give_back=1, hold=ALONE, why="suspected"
-            )
+            return Move(Status.QUEUED, error=failure.as_text(), wait_ms=0, give_back=1, hold=ALONE, why="suspected")
         case Snoozed(for_ms):
-            return Move(Status.QUEUED, scheduled_at=now + for_ms, give_back=1, why="snoozed")
+            return Move(Status.QUEUED, wait_ms=for_ms, give_back=1, why="snoozed")
         case Stopped():
             return Move(Status.QUEUED, give_back=1, interrupted=1, free=0, why="interrupted")
         case Unstarted():
@@ -59,7 +57,6 @@ def _failed(
     failure: Failure,
     policy: Policy,
     *,
-    now: int,
     spread: float,
     permanent: bool,
     after_ms: int | None,
@@ -70,16 +67,14 @@ def _failed(
     if claim.attempts >= claim.max_attempts:
         return Move(Status.DEAD_LETTER, error=error, failed=1, why="attempts exhausted")
     wait = policy.backoff.delay_ms(claim.attempts, spread) if after_ms is None else after_ms
-    return Move(Status.QUEUED, error=error, scheduled_at=now + wait, failed=1, why="retry")
+    return Move(Status.QUEUED, error=error, wait_ms=wait, failed=1, why="retry")
 
 
-def _crashed(claim: Claim, failure: Failure, policy: Policy, *, now: int, spread: float, alone: bool) -> Move:
+def _crashed(claim: Claim, failure: Failure, policy: Policy, *, spread: float, alone: bool) -> Move:
     error = failure.as_text()
     if claim.crashed + 1 >= policy.max_crashes:
         return Move(Status.DEAD_LETTER, error=error, crashed=1, why="crashes exhausted")
     if claim.attempts >= claim.max_attempts:
         return Move(Status.DEAD_LETTER, error=error, crashed=1, why="attempts exhausted")
     wait = 0 if claim.crashed == 0 else policy.backoff.delay_ms(claim.attempts, spread)
-    return Move(
-        Status.QUEUED, error=error, scheduled_at=now + wait, crashed=1, hold=ALONE * alone, free=0, why="crashed"
-    )
+    return Move(Status.QUEUED, error=error, wait_ms=wait, crashed=1, hold=ALONE * alone, free=0, why="crashed")

@@ -37,13 +37,19 @@ class Failure:
 
 def failure_of(error: BaseException, code: str = "HANDLER_ERROR") -> Failure:
     """What is kept of an exception."""
-    kind = type(error)
-    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     try:
         message = str(error)
     except Exception:  # noqa: BLE001  # an exception's own __str__ may raise anything; the job must still end
         message = "(the error has no readable message)"
-    return Failure(name, message, _code_of(error) or code)
+    return Failure(_name_of(type(error)), message, _code_of(error) or code)
+
+
+def _name_of(kind: type) -> str:
+    if kind.__module__ == "builtins":
+        return kind.__qualname__
+    # Where ours live is our own business, and may change: users know them as `holdfast.Permanent`.
+    home = "holdfast" if kind.__module__.startswith("holdfast.") else kind.__module__
+    return f"{home}.{kind.__qualname__}"
 
 
 def _code_of(error: BaseException) -> str | None:

@@ -49,11 +49,10 @@ def decode(text: str | bytes, *, what: str = "payload", limit: int = SIZE_LIMIT)
         raise PayloadError("PAYLOAD_TOO_LARGE", f"{what} has over {limit} bytes: pass a reference to the data instead")
     try:
         value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
-    except (ValueError, RecursionError) as error:
-        deep = isinstance(error, RecursionError)
-        raise PayloadError(
-            "PAYLOAD_TOO_DEEP" if deep else "PAYLOAD_NOT_JSON", f"{what} is not strict JSON: {error}"
-        ) from None
+    except RecursionError:
+        raise _too_deep(what) from None
+    except ValueError as error:
+        raise PayloadError("PAYLOAD_NOT_JSON", f"{what} is not strict JSON: {error}") from None
     _check(value, what, "", 0)
     return value
 
@@ -71,7 +70,7 @@ def _check(value: object, what: str, path: str, depth: int) -> None:
     kind = type(value)
     if kind is dict or kind is list:
         if depth >= DEPTH_LIMIT:
-            raise PayloadError("PAYLOAD_TOO_DEEP", f"{what} is nested deeper than {DEPTH_LIMIT} levels: flatten it")
+            raise _too_deep(what)
         if kind is list:
             for item in value:  # type: ignore[attr-defined]
                 _check(item, what, path, depth + 1)
@@ -83,6 +82,10 @@ def _check(value: object, what: str, path: str, depth: int) -> None:
             _check(item, what, f"{path}.{key}" if len(path) < _LONGEST_PATH else path, depth + 1)
     else:
         _check_leaf(value, kind, what, path)
+
+
+def _too_deep(what: str) -> PayloadError:
+    return PayloadError("PAYLOAD_TOO_DEEP", f"{what} is nested deeper than {DEPTH_LIMIT} levels: flatten it")
 
 
 def _check_leaf(value: Any, kind: type, what: str, path: str) -> None:

@@ -108,12 +108,12 @@ def check_delay(delay: object) -> int:
     raise BadInput("BAD_DATE", f"delay must lie between 0 and the year 9999, not {shown(delay)}")
 
 
-def check_timeout(timeout: object) -> int:
-    """Seconds or a timedelta, as milliseconds."""
-    ms = _milliseconds("timeout", "BAD_OPTION", timeout)
+def check_timeout(timeout: object, what: str = "timeout") -> int:
+    """Seconds or a timedelta, as milliseconds; `what` is the option's name."""
+    ms = _milliseconds(what, "BAD_OPTION", timeout)
     if 0 < ms <= LONGEST_TIMEOUT_MS:
         return ms
-    raise BadInput("BAD_OPTION", f"timeout must be more than 0 s and at most 31 days, not {shown(timeout)}")
+    raise BadInput("BAD_OPTION", f"{what} must be more than 0 s and at most 31 days, not {shown(timeout)}")
 
 
 def check_key_window(window: object, key: str | None) -> str | int:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("holdfast.signals")
 
 EVERYTHING = "*"
-GATHER = 0.002  # seconds in which commits become one message
+GATHER = 0.005  # seconds in which the commits of a burst become one message
 REST = 0.01  # between two helpings of a flood
 HELPING = 64
 PROBE_SECONDS = 3.0
@@ -107,9 +107,10 @@ class RelaySignal:
     def _tell_while_needed(self) -> None:
         line: Line | None = None
         trouble = _Trouble(f"{self._network.name}: nothing can be told to other processes, which poll instead")
+        sent = 0.0
         while not (self._over and not self._pending):
             self._told.wait()
-            if not self._over:
+            if not self._over and monotonic() - sent < GATHER:  # the first goes at once, those of a burst together
                 sleep(GATHER)
             self._told.clear()
             with self._lock:
@@ -119,6 +120,7 @@ class RelaySignal:
             try:
                 line = line or self._network.connect(hear=False)
                 line.send(pack(news))
+                sent = monotonic()
                 trouble.over()
             except self._network.errors as error:
                 _hang_up(line)

@@ -1,16 +1,11 @@
-"""No signal: everyone polls. And the folder on this machine for stores that are not files."""
+"""No signal: everyone polls."""
 
 from __future__ import annotations
 
 import os
-import stat
-from hashlib import sha256
-from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
-from holdfast.model.errors import StoreError
 from holdfast.model.news import News
-from holdfast.signals.folder import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,25 +51,3 @@ class SilentEar:
         """Hear no more."""
         os.close(self._read)
         os.close(self._write)
-
-
-def private_folder(store: str) -> str:
-    """A folder of this user on this machine, one for each store: what the processes of one host share."""
-    path = f"{os.environ.get('XDG_RUNTIME_DIR') or gettempdir()}/holdfast-{os.getuid()}"
-    for folder in (path, f"{path}/{sha256(store.encode()).hexdigest()[:16]}"):
-        try:
-            os.mkdir(folder, 0o700)  # noqa: PTH102
-        except FileExistsError:
-            _check_private(folder)
-        except OSError as error:
-            raise unusable(folder, error) from None
-    return folder
-
-
-def _check_private(folder: str) -> None:
-    """Where everyone may write, somebody else may have been here first."""
-    found = os.lstat(folder)  # noqa: PTH116
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise StoreError(
-            "STORE_CANNOT_OPEN", f"{folder} is not a folder for its owner alone: remove it, or set XDG_RUNTIME_DIR"
-        )

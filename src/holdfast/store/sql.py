@@ -34,3 +34,8 @@ class Queries(dict[str, str]):
         text = self._compile(self._read(f"sql/{name}.sql").decode())
         self[name] = text
         return text
+
+
+def named_placeholders(text: str) -> str:
+    """A query as a driver takes it that writes `%(name)s` where SQLite writes `:name`."""
+    return _PARAMETER.sub(r"%(\1)s", text.replace("%", "%%"))

@@ -286,3 +286,16 @@ def test_what_sqlite_has_undone_by_itself_is_not_undone_again(file, open_file):
     store.begin().connection.execute("rollback")
     store.roll_back()
     assert enqueue(store)
+
+
+def test_a_file_behind_a_link_that_leads_nowhere_yet_is_made_for_its_owner_alone(file, open_file, tmp_path):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    file.symlink_to(folder / "real.db")
+    old = os.umask(0o000)
+    try:
+        enqueue(open_file(file))
+    finally:
+        os.umask(old)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+    assert modes == {"real.db": 0o600, "real.db-wal": 0o600, "real.db-shm": 0o600}

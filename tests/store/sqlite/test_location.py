@@ -135,3 +135,16 @@ def test_settings_are_read_from_the_url():
 def test_three_slashes_are_relative_and_four_absolute():
     assert Location("sqlite:///jobs.db").path == str(Path.cwd() / "jobs.db")
     assert Location("sqlite:////var/lib/jobs.db").path == "/var/lib/jobs.db"
+
+
+def test_a_setting_that_is_given_twice_is_refused():
+    with pytest.raises(BadInput, match="'synchronous' is given twice") as caught:
+        Location("sqlite:///jobs.db?synchronous=full&synchronous=normal")
+    assert caught.value.code == "BAD_URL"
+
+
+def test_a_file_name_that_is_not_utf8_is_refused_in_words_that_can_be_printed():
+    with pytest.raises(BadInput, match="not UTF-8") as caught:
+        Location(f"sqlite:///{os.fsdecode(b'j' + bytes([255]) + b'.db')}")
+    assert caught.value.code == "BAD_URL"
+    str(caught.value).encode()

@@ -13,6 +13,7 @@ import pytest
 
 import holdfast.store.sqlite.schema as schema_module
 from holdfast.model.errors import StoreError
+from holdfast.store.sqlite.location import Location
 from holdfast.store.sqlite.store import SqliteStore
 from tests.store.given import enqueue, get, listed
 
@@ -104,16 +105,54 @@ def test_a_newer_schema_is_refused_and_left_as_it_was(file, open_file):
     assert len(before) == file.stat().st_size
 
 
-def test_a_foreign_table_of_the_same_name_is_refused_and_left_as_it_was(file, open_file):
-    run(file, "create table job_queue (x)", "insert into job_queue values (7)")
-    assert code_of(open_file(file).migrate) == "FOREIGN_TABLES"
-    assert names(file) == {"job_queue"}
+@pytest.mark.parametrize(
+    "made",
+    [
+        "create table job_queue (x)",
+        "create table Job_Queue (x)",
+        "create view job_queue as select 1 as x",
+        "create index job_queue on other (x)",
+        "create table job_workers (x)",
+        "create view holdfast_schema as select 1 as version",
+    ],
+)
+def test_a_foreign_use_of_a_name_of_ours_is_refused_and_the_file_left_as_it_was(file, open_file, made):
+    run(file, "create table other (x)", made, "insert into other values (7)")
+    before = file.read_bytes()
+    for call in (open_file(file).migrate, lambda: enqueue(open_file(file)), lambda: listed(open_file(file))):
+        assert code_of(call) == "FOREIGN_TABLES"
+        assert file.read_bytes() == before
+    assert sorted(path.name for path in file.parent.iterdir()) == [file.name]
 
 
-def test_a_foreign_table_of_another_name_of_ours_leaves_nothing_half_made(file, open_file):
-    run(file, "create table job_workers (x)")
-    assert code_of(open_file(file).migrate) == "STORE_REFUSED"
-    assert names(file) == {"job_workers"}
+def test_a_copy_of_a_newer_file_is_refused_and_left_as_it_was(file, open_file, tmp_path):
+    store = open_file(file)
+    store.migrate()
+    store.close()
+    copy = tmp_path / "copy.db"
+    run(file, "insert into holdfast_schema values (99, 'later', '')", f"vacuum into '{copy}'")
+    before = copy.read_bytes()
+    assert code_of(open_file(copy).migrate) == "SCHEMA_TOO_NEW"
+    assert copy.read_bytes() == before
+
+
+def test_a_look_tells_whether_our_tables_are_there_and_makes_none(file, open_file):
+    run(file, "create table other (x)")
+    before = file.read_bytes()
+    assert not schema_module.has_schema(Location(f"sqlite:///{file}"))
+    assert file.read_bytes() == before
+    open_file(file).migrate()
+    assert schema_module.has_schema(Location(f"sqlite:///{file}"))
+
+
+def test_a_look_at_what_is_no_database_is_told(file):
+    file.write_text("shopping list " * 500)
+    assert code_of(lambda: schema_module.has_schema(Location(f"sqlite:///{file}"))) == "NOT_A_DATABASE"
+
+
+def test_a_look_at_foreign_tables_is_told(file):
+    run(file, "create table job_queue (x)")
+    assert code_of(lambda: schema_module.has_schema(Location(f"sqlite:///{file}"))) == "FOREIGN_TABLES"
 
 
 def test_tables_of_the_application_live_beside_ours(file, open_file):
@@ -152,6 +191,7 @@ def test_a_process_that_loses_the_race_to_migrate_finds_the_work_done(file, open
 DYING = """
 import os, signal, sys
 from holdfast.store.sqlite import connection
+from holdfast.store.sqlite.location import Location
 from holdfast.store.sqlite.store import SqliteStore
 run, left = connection.Connection.execute, [int(sys.argv[2])]
 def execute(self, sql, parameters=None):

@@ -27,7 +27,7 @@ async function answer(response) {
 /** Call `told` with each new picture of the house, and `state` with how the connection is. */
 export function listen(told, state) {
   const events = new EventSource(`${root}/v1/events`);
-  events.addEventListener("open", () => state("live"));
+  // An open stream alone shows nothing yet: it is live with its first picture.
   events.addEventListener("error", () => state("lost"));
   events.addEventListener("trouble", () => state("trouble"));
   events.addEventListener("picture", (event) => {

@@ -38,6 +38,9 @@ class Verbs:
 
     def execute(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """Run a statement of the caller's own, in this transaction."""
+        from holdfast.store.sqlite.statements import check_statement  # noqa: PLC0415  # a cold hook sends none
+
+        check_statement(sql)
         return self.connection.execute(sql, parameters)
 
     def check_space(self, needed: int) -> None:

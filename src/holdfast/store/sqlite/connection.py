@@ -122,6 +122,10 @@ class Connection:
 
     def prepare(self, synchronous: str, wal_limit: int) -> None:
         """Set what every connection needs, and make sure that SQLite took it."""
+        if self._journal() != "wal":  # which is written into the file
+            from holdfast.store.sqlite.schema import refuse_foreign  # noqa: PLC0415
+
+            refuse_foreign(self)
         wanted: dict[str, tuple[str | int, str]] = {
             "journal_mode": ("wal", "wal"),
             "synchronous": (synchronous, {"full": "2", "normal": "1"}[synchronous]),
@@ -135,6 +139,13 @@ class Connection:
                     "STORE_CANNOT_OPEN",
                     f"{self.location.path}: SQLite answered {name}={got} instead of {expected}: is it a local disk?",
                 )
+
+    def wait_for_locks(self, milliseconds: int) -> None:
+        """Let SQLite itself wait for others: for a single look."""
+        self.execute(f"pragma busy_timeout={milliseconds}")
+
+    def _journal(self) -> str:
+        return str(self.execute("pragma journal_mode")[0][0]).lower()
 
     def library_version(self) -> str:
         """The version of the SQLite library."""
@@ -195,7 +206,8 @@ def translate(error: Exception, path: str) -> StoreError:
 def create_private(path: str) -> None:
     """Make the file for its owner alone; SQLite gives the log beside it the same mode."""
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        # A link is followed first: to a link that leads nowhere yet, "does not exist" and "exists" are both true.
+        os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
         return
     except OSError as error:

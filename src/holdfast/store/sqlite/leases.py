@@ -97,7 +97,7 @@ class LeaseVerbs(Verbs):
             "id": claim.id,
             "token": claim.token,
             "status": move.status,
-            "scheduled_at": None if move.scheduled_at is None else stamp.to_text(min(move.scheduled_at, stamp.LAST)),
+            "scheduled_at": None if move.wait_ms is None else stamp.to_text(min(self.now + move.wait_ms, stamp.LAST)),
             "result": move.result,
             "error": move.error,
             "give_back": move.give_back,

@@ -34,8 +34,15 @@ class Location:
         if scheme != "sqlite" or not path or "\x00" in path:
             raise BadInput(
                 "BAD_URL",
-                f"{url[:200]!r} is no store: write sqlite:///jobs.db, or sqlite:////var/lib/jobs.db",
+                f"{url[:200]!a} is no store: write sqlite:///jobs.db, or sqlite:////var/lib/jobs.db",
             )
+        try:
+            os.path.abspath(path).encode()  # noqa: PTH100
+        except UnicodeEncodeError:
+            raise BadInput(
+                "BAD_URL", f"{path[-200:]!a} is not UTF-8 text, and SQLite takes no other file name: rename the folder "
+                "or choose another file"
+            ) from None  # fmt: skip
         if path == ":memory:":
             raise BadInput("BAD_URL", "a durable queue needs a file: write sqlite:///jobs.db")
         given = _settings(query)
@@ -102,10 +109,14 @@ def file_system(path: str, mounts: str = "/proc/self/mountinfo") -> str:
 
 def _settings(query: str) -> dict[str, str]:
     given = {name: values[0] for name, values in _SETTINGS.items()}
+    named: set[str] = set()
     for part in filter(None, query.split("&")):
         name, _, value = part.partition("=")
+        if name in named:
+            raise BadInput("BAD_URL", f"{name[:50]!a} is given twice in the store's address: give it once")
+        named.add(name)
         if value not in _SETTINGS.get(name, ()):
             choices = "; ".join(f"{known}={'|'.join(values)}" for known, values in _SETTINGS.items())
-            raise BadInput("BAD_URL", f"{part[:100]!r} is no setting of a SQLite store; there are: {choices}")
+            raise BadInput("BAD_URL", f"{part[:100]!a} is no setting of a SQLite store; there are: {choices}")
         given[name] = value
     return given

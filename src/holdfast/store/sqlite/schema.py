@@ -9,13 +9,15 @@ from holdfast.model.errors import StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from holdfast.store.sql import Queries
     from holdfast.store.sqlite.connection import Connection
+    from holdfast.store.sqlite.location import Location
 
 MIGRATIONS = ("0001_jobs",)
+_LOOK_MS = 5_000
 
 
 def ensure_schema(
@@ -49,6 +51,27 @@ def ensure_schema(
         raise
 
 
+def refuse_foreign(connection: Connection) -> None:
+    """Look before the first change: a file that is somebody else's, or too new, must stay as it is."""
+    _version(connection, {name: _query(name) for name in ("tables", "schema_version")})
+
+
+def has_schema(location: Location) -> bool:
+    """Whether there are tables of ours at a place, for those who only look: nothing is made and nothing changed."""
+    from holdfast.store.sqlite.connection import Connection, translate  # noqa: PLC0415
+
+    connection = Connection(location)
+    try:
+        connection.wait_for_locks(_LOOK_MS)
+        return _has_ours(connection, _query("tables"))
+    except Exception as error:
+        if connection.is_ours(error):
+            raise translate(error, location.path) from error
+        raise
+    finally:
+        connection.close(keep_log=True)
+
+
 def require_schema(connection: Connection, queries: Queries) -> None:
     """Refuse a file without our tables: on a caller's own connection nothing is made."""
     if _version(connection, queries) != len(MIGRATIONS):
@@ -57,16 +80,10 @@ def require_schema(connection: Connection, queries: Queries) -> None:
         )
 
 
-def _version(connection: Connection, queries: Queries) -> int:
+def _version(connection: Connection, queries: Mapping[str, str]) -> int:
     path = connection.location.path
-    tables = {name for (name,) in connection.execute(queries["tables"])}
-    if not tables:
+    if not _has_ours(connection, queries["tables"]):
         return 0
-    if tables == {"job_queue"}:
-        raise StoreError(
-            "FOREIGN_TABLES",
-            f"{path} has a table job_queue that Holdfast did not make: give the path of another file",
-        )
     version = int(connection.execute(queries["schema_version"])[0][0] or 0)
     if version > len(MIGRATIONS):
         raise StoreError(
@@ -76,6 +93,27 @@ def _version(connection: Connection, queries: Queries) -> int:
     return version
 
 
+def _has_ours(connection: Connection, query: str) -> bool:
+    """Whether the file has our tables; one that uses their names for something else is refused."""
+    found = {str(name): str(kind) for name, kind in connection.execute(query)}
+    foreign = [f"{kind} {name}" for name, kind in found.items() if kind != "table" or "holdfast_schema" not in found]
+    if foreign:
+        raise StoreError(
+            "FOREIGN_TABLES",
+            f"{connection.location.path} has a {min(foreign)} that Holdfast did not make: give the path of another "
+            "file; nothing was changed",
+        )
+    return bool(found)
+
+
+def _query(name: str) -> str:
+    return _text("sql", name)
+
+
 def _migration(name: str) -> str:
+    return _text("migrations", name)
+
+
+def _text(kind: str, name: str) -> str:
     folder = os.path.dirname(__file__)  # noqa: PTH120
-    return str(__loader__.get_data(os.path.join(folder, "migrations", f"{name}.sql")).decode())  # type: ignore[name-defined]  # noqa: PTH118
+    return str(__loader__.get_data(os.path.join(folder, kind, f"{name}.sql")).decode())  # type: ignore[name-defined]  # noqa: PTH118

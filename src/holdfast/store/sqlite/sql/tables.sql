@@ -1,2 +1,6 @@
--- tables: which of our tables the file already has.
-select name from sqlite_schema where type = 'table' and name in ('job_queue', 'holdfast_schema')
+-- tables: which of our names the file already uses, and for what; a view or an index takes a table's name, too.
+select lower(name), type from sqlite_schema
+where type in ('table', 'view', 'index')
+    and lower(name) in (
+        'holdfast_schema', 'job_queue', 'job_history', 'job_figures', 'job_workers', 'job_pauses', 'job_leader'
+    )

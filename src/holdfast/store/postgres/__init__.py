@@ -1,0 +1,1 @@
+"""PostgreSQL, for any number of hosts."""

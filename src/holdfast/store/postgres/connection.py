@@ -1,0 +1,198 @@
+"""One connection to a PostgreSQL server, with every error told in our words.
+
+Traps that shape this file: a server that vanished without a word leaves a call waiting for ever, whatever time-out the
+server itself was given, so every wait has an end on this side; a pooler in transaction mode keeps nothing of a session,
+so settings are made for one transaction only, in the round trip that begins it; results come in binary, because their
+text would depend on the session's time zone.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg.adapt import Loader
+from psycopg.pq import Format
+from psycopg.rows import tuple_row
+from psycopg.types.string import TextBinaryLoader
+
+from holdfast.model import stamp
+from holdfast.model.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Mapping, Sequence
+
+    from psycopg.abc import Buffer, PQGen
+
+    from holdfast.store.postgres.location import Location
+
+_MS_OF_2000 = 946_684_800_000  # where PostgreSQL's own count begins
+_GRACE = 2.0  # seconds: the server's time-out comes first, which leaves the connection usable
+_IDLE_MS = 60_000  # a transaction whose holder fell silent ends, and lets go of its rows
+_AGAIN = frozenset(("40001", "40P01"))  # serialization failure, deadlock
+
+_REASONS = {
+    "25006": ("STORE_READ_ONLY", "the server takes no writes; is it a standby? give the address of the primary"),
+    "25P03": ("STORE_UNAVAILABLE", "the transaction was left open too long, and the server ended it; keep it shorter"),
+    "53100": ("STORE_FULL", "the server's disk is full; nothing was written; free some space, then try again"),
+    "55P03": ("STORE_UNAVAILABLE", "a lock was not to be had; look for a transaction that hangs, then try again"),
+    "57014": ("STORE_UNAVAILABLE", "the statement took too long; look for a transaction that hangs, then try again"),
+    "XX001": ("STORE_CORRUPT", "the server reports damaged data; restore it from a backup"),
+    "XX002": ("STORE_CORRUPT", "the server reports a damaged index; rebuild it"),
+}
+_AWAY = ("STORE_UNAVAILABLE", "the connection was lost; check that the server runs, then try again")
+_BUSY = ("STORE_UNAVAILABLE", "other transactions were in the way; try again")
+
+
+class Connection:
+    """What the store needs of the driver: rows as tuples, changes as numbers, instants as stamps, JSON as text."""
+
+    def __init__(self, raw: Any, location: Location) -> None:
+        self.location = location
+        self.raw = raw
+        self._cursor = raw.cursor(binary=True, row_factory=tuple_row)
+        self._cursor.adapters.register_loader("timestamptz", _StampLoader)
+        self._cursor.adapters.register_loader("json", TextBinaryLoader)
+
+    @classmethod
+    def open(cls, location: Location) -> Connection:
+        """A connection of our own."""
+        try:
+            raw = _Bounded.connect(
+                location.conninfo,
+                autocommit=True,
+                prepare_threshold=location.prepare_after,
+                **location.options(),  # type: ignore[arg-type]
+            )
+        except psycopg.Error as error:
+            raise StoreError(
+                "STORE_UNAVAILABLE",
+                f"{location.shown}: {str(error).strip()}; check the address, and that the server runs",
+            ) from error
+        raw.deadline = location.deadline + _GRACE
+        return cls(raw, location)
+
+    def run(self, sql: str, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
+        """Run one of our statements and give its rows."""
+        self._cursor.execute(sql, parameters)
+        return [] if self._cursor.description is None else self._cursor.fetchall()
+
+    def change(self, sql: str, parameters: Mapping[str, object]) -> int:
+        """Run one of our statements and count the rows it changed."""
+        return int(self._cursor.execute(sql, parameters).rowcount)
+
+    def execute(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
+        """Run a statement of the caller's own, as the driver takes and answers it."""
+        cursor = self.raw.execute(sql, parameters or None)
+        return [] if cursor.description is None else list(cursor.fetchall())
+
+    def copy(self, sql: str, rows: Iterable[tuple[object, ...]]) -> None:
+        """Send rows in bulk."""
+        with self._cursor.copy(sql) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def begin(self, ask_the_time: str | None, *, read_only: bool = False) -> int:
+        """Open a transaction, set its limits and read its instant: one round trip for all of it."""
+        mode = " isolation level repeatable read read only" if read_only else " read write"
+        limits = f"set local statement_timeout = {self.location.deadline * 1000}"
+        idle = f"set local idle_in_transaction_session_timeout = {_IDLE_MS}"
+        cursor = self.raw.execute(";".join(filter(None, (f"begin{mode}", limits, idle, ask_the_time))))
+        if ask_the_time is None:
+            return 0
+        while cursor.nextset():
+            pass
+        return int(cursor.fetchone()[0])
+
+    def commit(self) -> None:
+        """Make the transaction durable."""
+        self.raw.execute("commit")
+
+    def roll_back(self) -> None:
+        """Undo the open transaction, if the server has not done so already."""
+        if self.raw.closed:
+            return
+        try:
+            self.raw.execute("rollback")
+        except psycopg.Error:
+            self.raw.close()  # then the server undoes it
+
+    def all_or_none(self) -> Any:
+        """A block that is undone as a whole if it raises, inside a transaction or without one."""
+        return self.raw.transaction()
+
+    def is_lost(self) -> bool:
+        """Whether nothing more can be asked of it."""
+        return bool(self.raw.closed)
+
+    def close(self) -> None:
+        """Let go of the server; an open transaction is undone."""
+        self.raw.close()
+
+
+class _Bounded(psycopg.Connection[Any]):
+    """A connection whose every wait comes to an end."""
+
+    deadline = 0.0
+
+    def wait(self, gen: PQGen[Any], *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().wait(_until(gen, monotonic() + self.deadline), *args, **kwargs)
+        except _TooLate:
+            self.close()
+            raise psycopg.OperationalError("the server did not answer in time") from None
+
+
+class _TooLate(Exception):
+    """The deadline passed."""
+
+
+class _StampLoader(Loader):
+    """timestamptz as the stamp that SQLite stores, without a datetime in between."""
+
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> str:
+        return stamp.to_text(int.from_bytes(data, "big", signed=True) // 1000 + _MS_OF_2000)
+
+
+def is_ours(error: BaseException) -> bool:
+    """Whether the driver raised it."""
+    return isinstance(error, psycopg.Error)
+
+
+def is_busy(error: BaseException) -> bool:
+    """Whether the same transaction may succeed a moment later."""
+    return any(getattr(one, "sqlstate", None) in _AGAIN for one in (error, error.__cause__))
+
+
+def translate(error: Exception, location: Location) -> StoreError:
+    """The driver's error in our words."""
+    code, reason = _reason(error)
+    return StoreError(code, f"{location.shown}: {reason}")
+
+
+def _reason(error: Exception) -> tuple[str, str]:
+    state = getattr(error, "sqlstate", None)
+    if state in _REASONS:
+        return _REASONS[state]
+    if state in _AGAIN:
+        return _BUSY
+    # No state: the driver itself lost the connection. 08, 57P0x: the server says that it ends it.
+    if isinstance(error, psycopg.OperationalError) and (state is None or state.startswith(("08", "57P"))):
+        return _AWAY
+    return "STORE_REFUSED", f"the database refused the statement: {error}"
+
+
+def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any]:
+    """The driver's own steps; it looks in every tenth of a second while nothing comes."""
+    try:
+        wanted = next(gen)
+        while True:
+            ready = yield wanted
+            if not ready and monotonic() > end:
+                raise _TooLate
+            wanted = gen.send(ready)
+    except StopIteration as done:
+        return done.value

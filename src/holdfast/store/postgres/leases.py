@@ -1,0 +1,179 @@
+"""The verbs for workers: claim, renew, finish. Every write names the token."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from holdfast.model import stamp
+from holdfast.model.figures import bucket_of
+from holdfast.model.lease import Claim
+from holdfast.model.status import Status
+from holdfast.store.postgres.base import Line, Verbs, array
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.model.decide import Move
+    from holdfast.model.lease import Lane
+    from holdfast.store.port import Ending, Order
+
+_NEVER = "infinity"
+_by_turn = itemgetter(11, 17, 0)  # priority, scheduled_at, id of a claimed row
+
+
+class LeaseVerbs(Verbs):
+    """Part of the transaction; the promises stand in the port."""
+
+    __slots__ = ()
+
+    def claim(self, order: Order) -> list[Claim]:
+        if order.limit < 1:
+            return []
+        told = self._take("claim", order, order.limit)
+        rows = [row[:-1] for row in told]
+        if not told or len(told) < told[0][-1]:  # others may have been quicker
+            rows += self._take("claim_rest", order, order.limit - len(rows))
+        rows.sort(key=_by_turn)
+        return claims(rows)
+
+    def claim_alone(self, order: Order) -> list[Claim]:
+        return claims(sorted(self._take("due_alone", order, order.limit), key=_by_turn))
+
+    def renew(self, holds: Sequence[tuple[str, int]], lease_ms: int) -> list[bool]:
+        wanted = sorted(set(holds))
+        until = stamp.to_text(self.now + lease_ms)
+        held = set(
+            self.run(
+                "renew",
+                ids=array(job_id for job_id, _ in wanted),
+                tokens=array(token for _, token in wanted),
+                until=until,
+            )
+        )
+        return [tuple(hold) in held for hold in holds]
+
+    def finish(self, endings: Sequence[Ending], *, expired: bool = False) -> list[bool]:
+        if not endings:
+            return []
+        runs: dict[tuple[str, int], int] = {}
+        for place, (claim, _) in enumerate(endings):
+            runs.setdefault((claim.id, claim.token), place)  # a run ends once: its first ending holds
+        reached = self._end([endings[runs[key]] for key in sorted(runs)], expired=expired)
+        accepted = [False] * len(endings)
+        for key in reached:
+            accepted[runs[key]] = True
+        self._record([ending for ending, held in zip(endings, accepted, strict=True) if held], reached)
+        return accepted
+
+    def progress(self, job_id: str, token: int, progress: str) -> bool:
+        held = self.change("progress", id=job_id, token=token, progress=progress, now=self.stamp) == 1
+        if held:
+            self.news.jobs.append(job_id)
+        return held
+
+    def beat(self, worker: dict[str, Any]) -> None:
+        self.run("beat", now=self.stamp, **worker)
+
+    def next_due(self, lanes: Sequence[Lane]) -> int | None:
+        due = self.run("next_due", now=self.stamp, **_lanes(lanes))[0][0]
+        return None if due is None else stamp.from_text(due)
+
+    def _take(self, query: str, order: Order, limit: int) -> list[tuple[Any, ...]]:
+        until = stamp.to_text(self.now + order.lease_ms)
+        return self.run(query, owner=order.owner, until=until, now=self.stamp, limit=limit, **_lanes(order.lanes))
+
+    def _end(self, endings: list[Ending], *, expired: bool) -> dict[tuple[str, int], str]:
+        """Write the endings in one statement; answers the status that each accepted one reached."""
+        kinds: dict[tuple[Any, ...], int] = {}
+        numbers = [kinds.setdefault((move.status, *move[2:]), len(kinds) + 1) for _, move in endings]
+        moves = [endings[numbers.index(number)].move for number in kinds.values()]
+        rows = self.run(
+            "finish",
+            ids=array(claim.id for claim, _ in endings),
+            tokens=array(claim.token for claim, _ in endings),
+            results=array(move.result for _, move in endings),
+            moves=array(numbers),
+            statuses=array(move.status.value for move in moves),
+            due=array(map(self._due, moves)),
+            errors=array(move.error for move in moves),
+            give_back=array(move.give_back for move in moves),
+            failed=array(move.failed for move in moves),
+            crashed=array(move.crashed for move in moves),
+            interrupted=array(move.interrupted for move in moves),
+            hold=array(move.hold for move in moves),
+            free=array(move.free for move in moves),
+            forced=int(expired),
+            expired_before=self.stamp if expired else _NEVER,
+            now=self.stamp,
+        )
+        return {(job_id, token): status for job_id, token, status in rows}
+
+    def _due(self, move: Move) -> str | None:
+        return None if move.wait_ms is None else stamp.to_text(min(self.now + move.wait_ms, stamp.LAST))
+
+    def _record(self, endings: list[Ending], reached: dict[tuple[str, int], str]) -> None:
+        """Tell watchers, count the endings, and write history for those that are not plain completions."""
+        ended: list[tuple[str, str, str, str, str]] = []
+        freed: list[str] = []
+        for claim, _ in endings:
+            status = reached[claim.id, claim.token]
+            self.news.jobs.append(claim.id)
+            if status == Status.QUEUED:
+                self.news.queues.add(claim.queue)
+                continue
+            if claim.key_until == "active":
+                freed.append(claim.id)
+            ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
+        if freed:
+            self.run("free_active_key", ids=array(freed))
+        unusual = [ending for ending in endings if ending.move.status is not Status.COMPLETED]
+        self.write_history([_line(ending, reached[ending.claim.id, ending.claim.token]) for ending in unusual])
+        self._count(ended)
+
+    def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
+        """Add the endings to the minute's histograms. Those of one claim and one enqueue are counted together."""
+        counts: Counter[tuple[str, str, str, str, int]] = Counter()
+        for (queue, kind, status, started_at, created_at), count in Counter(ended).items():
+            counts[queue, kind, status, "run", bucket_of(self.now - stamp.from_text(started_at))] += count
+            counts[queue, kind, status, "total", bucket_of(self.now - stamp.from_text(created_at))] += count
+        if not counts:
+            return
+        queues, types, statuses, measures, buckets = map(array, zip(*counts, strict=True))
+        self.run(
+            "figure",
+            minute=minute_of(self.stamp),
+            queues=queues,
+            types=types,
+            statuses=statuses,
+            measures=measures,
+            buckets=buckets,
+            counts=array(counts.values()),
+        )
+
+
+def claims(rows: list[tuple[Any, ...]]) -> list[Claim]:
+    """Rows as workers take them."""
+    return [Claim._make(row) for row in rows]
+
+
+def minute_of(at: str) -> str:
+    """The stamp of the minute that a stamp lies in."""
+    return at[:16] + ":00.000Z"
+
+
+def _line(ending: Ending, reached: str) -> Line:
+    claim, move = ending
+    kind = None if move.error is None else json.loads(move.error)["class"]
+    why = "cancelled" if reached == Status.CANCELLED else move.why  # a cancel was asked for during the run
+    return Line(claim.id, "in_progress", why, claim.attempts, claim.lease_owner, kind)
+
+
+def _lanes(lanes: Sequence[Lane]) -> dict[str, object]:
+    return {
+        "queues": array(lane.queue for lane in lanes),
+        "types": array(lane.type for lane in lanes),
+        "payload_versions": array(lane.payload_version for lane in lanes),
+    }

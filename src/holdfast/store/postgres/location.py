@@ -1,0 +1,87 @@
+"""Where the server is and how it is to be used: the store's URL, read and checked."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from stat import S_ISDIR
+from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
+
+from holdfast.model.errors import BadInput
+
+DEADLINE = 30  # seconds
+_LONGEST_DEADLINE = 3600
+
+
+class Location:
+    """A checked `postgresql://` address. Settings that are not ours go to the driver as they are."""
+
+    __slots__ = ("conninfo", "deadline", "given", "prepare_after", "shown", "url")
+
+    def __init__(self, url: str) -> None:
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise _bad(url.partition("@")[2] or url.partition(":")[0]) from None
+        if parts.scheme not in ("postgresql", "postgres") or "\x00" in url:
+            raise _bad(parts.scheme)
+        # As libpq reads it: a plus sign is a plus sign.
+        pairs = (part.partition("=") for part in parts.query.split("&") if part)
+        settings = {unquote(name): unquote(value) for name, _, value in pairs}
+        self.url = url
+        self.deadline = _whole("deadline", settings.pop("deadline", str(DEADLINE)), _LONGEST_DEADLINE)
+        # Off by default: a pooler in transaction mode hands a prepared statement to a session that never saw it.
+        prepare = settings.pop("prepare", "off")
+        self.prepare_after = None if prepare == "off" else _whole("prepare", prepare, 1000)
+        self.given = frozenset(settings)
+        self.conninfo = urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(settings, quote_via=quote), ""))
+        host = parts.hostname or settings.get("host", "")
+        self.shown = f"postgresql://{host}{f':{port}' if port else ''}{parts.path}"
+
+    @property
+    def path(self) -> str:
+        """Where the processes of this host that use the database meet: their sockets and locks lie beside this name."""
+        return f"{_meeting_place()}/{sha256(self.shown.encode()).hexdigest()[:16]}"
+
+    def options(self) -> dict[str, object]:
+        """What the driver is told beside the address, where the address itself does not say."""
+        wanted: dict[str, object] = {
+            "application_name": "holdfast",
+            "client_encoding": "utf8",
+            "connect_timeout": min(self.deadline, 10),
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": self.deadline * 1000,
+        }
+        return {name: value for name, value in wanted.items() if name not in self.given}
+
+
+def _meeting_place() -> str:
+    """A folder of this user alone."""
+    session = os.environ.get("XDG_RUNTIME_DIR")
+    if session:
+        folder = f"{session}/holdfast"
+    else:
+        from tempfile import gettempdir  # noqa: PLC0415  # seldom needed
+
+        folder = f"{gettempdir()}/holdfast-{os.getuid()}"
+    os.makedirs(folder, 0o700, exist_ok=True)  # noqa: PTH103
+    found = os.lstat(folder)
+    if found.st_uid != os.getuid() or not S_ISDIR(found.st_mode) or found.st_mode & 0o077:
+        raise BadInput(
+            "BAD_URL", f"{folder} is not a folder of this user alone: remove it, or set XDG_RUNTIME_DIR to another"
+        )
+    return folder
+
+
+def _whole(name: str, value: str, most: int) -> int:
+    if value.isdecimal() and 1 <= int(value) <= most:
+        return int(value)
+    raise BadInput("BAD_URL", f"{name} is a whole number from 1 to {most}, not {value[:50]!r}")
+
+
+def _bad(what: str) -> BadInput:
+    # The address may hold a password, so only a part of it is repeated.
+    return BadInput("BAD_URL", f"{what[:100]!r} is no store: write postgresql://user:password@host:5432/database")

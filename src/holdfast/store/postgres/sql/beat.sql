@@ -1,0 +1,5 @@
+-- beat: a worker says that it lives, and what it draws from.
+insert into job_workers (id, host, pid, started_at, seen_at, lanes, places, running)
+values (:id, :host, :pid, :now::timestamptz, :now::timestamptz, :lanes::json, :places, :running)
+on conflict (id) do update set seen_at = excluded.seen_at, lanes = excluded.lanes, places = excluded.places,
+    running = excluded.running

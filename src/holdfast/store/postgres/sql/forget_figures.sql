@@ -1,0 +1,2 @@
+-- forget_figures: drop histograms older than a minute.
+delete from job_figures where minute < :before::timestamptz

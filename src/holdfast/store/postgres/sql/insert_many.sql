@@ -1,0 +1,14 @@
+-- insert_many: store the rows of a bulk insert, those with a taken key left out. Keys come in one order for all callers,
+-- or two of them could wait for each other.
+insert into job_queue (
+    id, type, priority, scheduled_at, payload, idempotency_key, max_retries, created_at, updated_at,
+    queue, tenant, group_key, context, payload_version, timeout_ms, key_until
+)
+select
+    id, type, priority, scheduled_at, payload, idempotency_key, max_retries, :now::timestamptz, :now::timestamptz,
+    queue, tenant, group_key, context, payload_version, timeout_ms, key_until
+from pg_temp.holdfast_incoming
+where id >= :first and id <= :last
+order by tenant collate "C", idempotency_key collate "C" nulls first, id collate "C"
+on conflict (tenant, idempotency_key) where idempotency_key is not null do nothing
+returning id

@@ -1,0 +1,2 @@
+-- resign: lead no more.
+delete from job_leader where owner = :owner

@@ -1,0 +1,1 @@
+"""Servers for the tests: found, or started for one session, or installed."""

@@ -1,0 +1,212 @@
+"""What happens when the server goes, hangs, refuses or is in the way."""
+
+from __future__ import annotations
+
+import os
+import threading
+from time import monotonic
+
+import psycopg
+import pytest
+
+from holdfast.model.errors import StoreError
+from holdfast.model.request import NewJob
+from holdfast.store.postgres.connection import translate
+from holdfast.store.postgres.store import TRIES
+from tests.servers.postgres import server
+from tests.store.given import DONE, claim, enqueue, finish, get, listed, running, write
+from tests.store.postgres.blackhole import Proxy
+
+
+def put(tx):
+    return tx.insert([NewJob("mail", "{}")])
+
+
+def refusal(call):
+    with pytest.raises(StoreError) as caught:
+        call()
+    return caught.value
+
+
+def test_a_connection_lost_between_two_calls_is_opened_again(pg, kill):
+    job_id = enqueue(pg)
+    assert get(pg, job_id)
+    kill(pg._writer)
+    kill(pg._reader)
+    assert claim(pg)[0].id == job_id
+    assert get(pg, job_id).status == "in_progress"
+
+
+def test_a_connection_lost_during_a_call_is_told_and_the_next_call_works(pg, kill):
+    def die(tx):
+        put(tx)
+        kill(tx.connection)
+        return put(tx)
+
+    assert refusal(lambda: write(pg, die)).code == "STORE_UNAVAILABLE"
+    assert listed(pg) == []
+    assert enqueue(pg)
+
+
+def test_a_group_whose_connection_is_lost_is_told_as_one_and_not_repeated(pg, kill):
+    runs = []
+
+    def die(tx):
+        runs.append(put(tx))
+        kill(tx.connection)
+        return put(tx)
+
+    answers, news = pg.write([put, die])
+    assert [answer.code for answer in answers] == ["STORE_UNAVAILABLE"] * 2
+    assert not news
+    assert len(runs) == 1
+    assert listed(pg) == []
+
+
+def test_a_loss_during_the_commit_says_that_its_end_is_not_known(pg, kill):
+    def die(tx):
+        put(tx)
+        kill(tx.connection)
+
+    error = refusal(lambda: write(pg, die))
+    assert error.code == "STORE_UNAVAILABLE"
+    assert "not known" in str(error)
+
+
+def test_a_loss_while_nothing_is_written_ends_in_a_roll_back(pg, kill):
+    transaction = pg.begin()
+    kill(transaction.connection)
+    pg.roll_back()
+    assert enqueue(pg)
+
+
+def test_a_loss_while_reading_is_told(pg, kill):
+    def die(tx):
+        kill(tx.connection)
+        return tx.get("0")
+
+    assert refusal(lambda: pg.read(die)).code == "STORE_UNAVAILABLE"
+    assert listed(pg) == []
+
+
+def test_a_server_that_is_gone_is_told_to_every_call_of_a_group(open_url, tmp_path):
+    store = open_url(f"postgresql:///jobs?host={tmp_path}")
+    answers, news = store.write([put, put])
+    assert [answer.code for answer in answers] == ["STORE_UNAVAILABLE"] * 2
+    assert not news
+    assert refusal(lambda: listed(store)).code == "STORE_UNAVAILABLE"
+
+
+def test_a_statement_that_takes_too_long_is_ended_by_the_server(open_url, url):
+    store = open_url(f"{url}&deadline=1")
+    error = refusal(lambda: write(store, lambda tx: tx.execute("select pg_sleep(30)")))
+    assert error.code == "STORE_UNAVAILABLE"
+    assert "too long" in str(error)
+    assert enqueue(store)
+
+
+def test_a_server_that_falls_silent_holds_no_caller_beyond_the_deadline(open_url, url, tmp_path):
+    with Proxy(server().folder, tmp_path) as proxy:
+        store = open_url(f"{url.partition('?')[0]}?host={tmp_path}&deadline=1")
+        job_id = enqueue(store)
+        proxy.swallow()
+        started = monotonic()
+        assert refusal(lambda: enqueue(store)).code == "STORE_UNAVAILABLE"
+        assert monotonic() - started < 8
+        proxy.heal()
+        assert get(store, job_id).id == job_id
+
+
+def test_two_that_wait_for_each_other_both_end(pg, url, open_url):
+    other = open_url(url)
+    first, second = running(pg), running(pg)
+    meet = threading.Barrier(2, timeout=10)
+    met = []
+
+    def cross(store, one, two):
+        def call(tx):
+            tx.progress(one.id, one.token, "1")
+            if threading.get_ident() not in met:
+                met.append(threading.get_ident())
+                meet.wait()
+            return tx.progress(two.id, two.token, "1")
+
+        assert write(store, call)
+
+    threads = [
+        threading.Thread(target=cross, args=(pg, first, second)),
+        threading.Thread(target=cross, args=(other, second, first)),
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert get(pg, first.id).version == get(pg, second.id).version == 4
+
+
+def test_a_transaction_that_never_gets_through_gives_up(pg):
+    tries = []
+
+    def fail(tx):
+        tries.append(1)
+        tx.execute("do $$ begin raise exception sqlstate '40001'; end $$")
+
+    assert refusal(lambda: write(pg, fail)).code == "STORE_UNAVAILABLE"
+    assert len(tries) == TRIES
+
+
+def test_a_constraint_that_is_checked_at_the_end_is_told(pg):
+    def late(tx):
+        tx.execute("create table mine (x integer unique deferrable initially deferred)")
+        tx.execute("insert into mine values (1), (1)")
+
+    assert refusal(lambda: write(pg, late)).code == "STORE_REFUSED"
+    assert enqueue(pg)
+
+
+def test_a_server_that_takes_no_writes_is_told(pg):
+    def write_anyway(tx):
+        tx.execute("set transaction read only")
+        return put(tx)
+
+    assert refusal(lambda: write(pg, write_anyway)).code == "STORE_READ_ONLY"
+
+
+def test_a_transaction_that_was_left_broken_refuses_the_next_until_it_is_undone(pg):
+    transaction = pg.begin()
+    with pytest.raises(psycopg.Error):
+        transaction.execute("nonsense")
+    assert refusal(pg.begin).code == "STORE_REFUSED"
+    pg.roll_back()
+    assert enqueue(pg)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (psycopg.errors.DiskFull(), "STORE_FULL"),
+        (psycopg.errors.DataCorrupted(), "STORE_CORRUPT"),
+        (psycopg.errors.AdminShutdown(), "STORE_UNAVAILABLE"),
+        (psycopg.errors.DeadlockDetected(), "STORE_UNAVAILABLE"),
+        (psycopg.errors.IdleInTransactionSessionTimeout(), "STORE_UNAVAILABLE"),
+        (psycopg.errors.UndefinedTable(), "STORE_REFUSED"),
+    ],
+)
+def test_an_error_of_the_server_has_a_code_of_ours(pg, error, code):
+    assert translate(error, pg.location).code == code
+
+
+def test_a_forked_child_leaves_the_parents_connection_alone(pg):
+    run = running(pg)
+    child = os.fork()
+    if child == 0:  # pragma: no cover  # seen from the parent
+        try:
+            pg.abandon()
+            ended = finish(pg, run, DONE)
+            pg.close()
+            os._exit(0 if ended else 1)
+        finally:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    assert pg._writer.execute("select 1") == [(1,)]
+    assert get(pg, run.id).status == "completed"

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from holdfast.model.errors import BadInput
+from holdfast.store.postgres.location import Location
+
+
+def test_an_address_is_shown_without_its_user_and_password():
+    location = Location("postgresql://ann:secret@db.example:6432/jobs?sslmode=require")
+    assert location.shown == "postgresql://db.example:6432/jobs"
+
+
+def test_an_address_by_socket_shows_the_folder_of_the_socket():
+    assert Location("postgresql:///jobs?host=/run/postgresql").shown == "postgresql:///run/postgresql/jobs"
+
+
+def test_our_settings_stay_here_and_the_others_go_to_the_driver():
+    location = Location("postgresql://h/jobs?deadline=5&prepare=3&sslmode=require&connect_timeout=4")
+    assert (location.deadline, location.prepare_after) == (5, 3)
+    assert location.conninfo == "postgresql://h/jobs?sslmode=require&connect_timeout=4"
+    assert "connect_timeout" not in location.options()
+    assert location.options()["tcp_user_timeout"] == 5000
+
+
+def test_statements_are_not_prepared_unless_asked_for():
+    assert Location("postgresql://h/jobs").prepare_after is None
+    assert Location("postgresql://h/jobs?prepare=off").prepare_after is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://h/jobs",
+        "postgresql://h:port/jobs",
+        "postgresql://[h/jobs",
+        "postgresql://h/jobs?deadline=0",
+        "postgresql://h/jobs?deadline=soon",
+        "postgresql://h/jobs?prepare=1001",
+        "postgresql://h/jo\x00bs",
+    ],
+)
+def test_an_address_that_cannot_be_is_refused(url):
+    with pytest.raises(BadInput) as caught:
+        Location(url)
+    assert caught.value.code == "BAD_URL"
+
+
+def test_a_refusal_does_not_repeat_the_password():
+    with pytest.raises(BadInput) as caught:
+        Location("postgresql://ann:secret@h:port/jobs")
+    assert "secret" not in str(caught.value)
+
+
+def test_the_processes_of_a_host_meet_in_one_folder_for_each_database(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    first, again = Location("postgresql://ann@h/jobs"), Location("postgresql://bob@h/jobs?deadline=5")
+    assert first.path == again.path != Location("postgresql://h/other").path
+    assert first.path.startswith(f"{tmp_path}/holdfast/")
+    assert (tmp_path / "holdfast").stat().st_mode & 0o777 == 0o700
+
+
+def test_without_a_folder_of_the_session_the_meeting_place_is_a_private_one_among_the_temporary(monkeypatch, tmp_path):
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    assert Location("postgresql://h/jobs").path.startswith(f"{tmp_path}/holdfast-{os.getuid()}/")
+
+
+def test_a_meeting_place_that_belongs_to_someone_else_is_refused(monkeypatch, tmp_path):
+    (tmp_path / "holdfast").symlink_to("/")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    with pytest.raises(BadInput, match="another"):
+        _ = Location("postgresql://h/jobs").path

@@ -1,0 +1,98 @@
+"""Every query that runs often reads through the index that was made for it, also behind rows that cannot be taken."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import psycopg
+import pytest
+
+from holdfast.model import stamp
+from holdfast.model.lease import Lane
+from holdfast.model.request import NewJob
+from holdfast.store.postgres.leases import _lanes
+from holdfast.store.postgres.store import PostgresStore
+from tests.servers.postgres import server
+from tests.store.given import NOON, claim, enqueue, insert
+
+NOW = stamp.to_text(NOON)
+IDS = {"ids": '{"' + "0" * 26 + '","' + "1" * 26 + '"}', "tokens": "{1,1}"}
+LANES = _lanes([Lane("default", "mail"), Lane("gpu", "print", 2)])
+LANE = {"queue": "default", "type": "mail", "payload_version": 1, "priority": 5}
+TAKE = LANES | {"owner": "w", "until": NOW, "now": NOW, "limit": 100}
+HOT = {
+    "claim": TAKE,
+    "claim_rest": TAKE,
+    "due_alone": TAKE,
+    "next_due": LANES | {"now": NOW},
+    "renew": IDS | {"until": NOW},
+    "expired": {"now": NOW, "limit": 10},
+    "progress": {"id": "0", "token": 1, "progress": "{}", "now": NOW},
+    "key_holder": {"tenant": "", "key": "k"},
+    "get": {"id": "0", "tenant": None},
+    "list": dict.fromkeys(("status", "type", "queue", "group", "tenant")) | {"floor": "", "before": "~", "limit": 10},
+    "window": {"before": "~", "window": 10},
+    "ended_window": {"after": "", "window": 10},
+    "versions": IDS,
+    "depth": {"queue": "default", "cap": 10},
+    "ahead": LANE | {"scheduled_at": NOW, "id": "0", "cap": 10},
+    "waiting": {"cap": 10},
+    "attention": {"before": "~", "status": "failed", "type": None, "tenant": None, "limit": 10},
+    "cancel_waiting": {"id": "0", "tenant": None, "now": NOW, "error": "{}"},
+    "purge": {"ids": "{a,b}", "statuses": "{failed,failed}"},
+    "running": {"now": NOW},
+    "held_by": {"owner": "w"},
+}
+ROWS = 20_000
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    """Twenty thousand jobs in front that cannot be taken: for tomorrow at a better priority, of a type nobody knows."""
+    url = server().migrated()
+    store = PostgresStore(url, clock=lambda: NOON)
+    for start in range(0, ROWS, 5_000):
+        insert(store, *(NewJob("mail", "{}", priority=1, delay=86_400) for _ in range(start, start + 2_500)))
+        insert(store, *(NewJob("unknown", "{}", priority=1) for _ in range(start, start + 2_500)))
+    insert(store, *(NewJob("mail", "{}") for _ in range(300)))
+    claim(store, limit=20)
+    yield store
+    store.close()
+    server().drop(url)
+
+
+def plan(store, query, parameters, *, really=False):
+    with psycopg.connect(store.url) as connection:
+        how = "explain (analyze, buffers, format json) " if really else "explain (format json) "
+        (found,) = connection.execute(how + store.queries[query], parameters).fetchone()
+        connection.rollback()
+    return json.dumps(found)
+
+
+@pytest.mark.parametrize("analysed", [False, True])
+@pytest.mark.parametrize("query", HOT)
+def test_a_hot_query_never_walks_the_table(crowded, query, analysed):
+    if analysed:
+        with psycopg.connect(crowded.url, autocommit=True) as connection:
+            connection.execute("analyze")
+    told = plan(crowded, query, HOT[query])
+    walked = re.findall(r'"Node Type": "Seq Scan"[^{}]*"Relation Name": "job_queue"', told)
+    assert walked == [], told
+
+
+@pytest.mark.parametrize("query", ["claim", "claim_rest", "next_due"])
+def test_a_claim_reads_no_more_than_it_takes(crowded, query):
+    told = plan(crowded, query, HOT[query], really=True)
+    touched = [
+        int(rows) * int(loops) for rows, loops in re.findall(r'"Actual Rows": (\d+), "Actual Loops": (\d+)', told)
+    ]
+    thrown_away = [int(rows) for rows in re.findall(r'"Rows Removed by (?:Filter|Index Recheck)": (\d+)', told)]
+    assert "job_queue_due" in told
+    assert max(touched) <= 200, told
+    assert sum(thrown_away) <= 50, told
+
+
+def test_a_claim_takes_the_due_job_behind_them(crowded):
+    job_id = enqueue(crowded, "print", queue="gpu", payload_version=2)
+    assert [run.id for run in claim(crowded, Lane("gpu", "print", 2))] == [job_id]
