@@ -7,20 +7,30 @@ LISTEN without a word: the ear's probe finds out.
 
 from __future__ import annotations
 
-from typing import Any
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import psycopg
 
+from holdfast.signals.network import ANSWER_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
 CHANNEL = "holdfast"
-_ANSWER_SECONDS = 5
-_KEEPALIVE = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+_OPTIONS: dict[str, Any] = {
+    "application_name": "holdfast signals",
+    "connect_timeout": int(ANSWER_SECONDS),
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": int(ANSWER_SECONDS * 1000),
+}
 
 
 class PostgresNetwork:
-    """The database that holds the jobs, or another address of it that no pooler stands before."""
-
-    errors = (psycopg.Error, OSError)
+    """The database that holds the jobs."""
 
     def __init__(self, conninfo: str) -> None:
         self._conninfo = conninfo
@@ -28,24 +38,20 @@ class PostgresNetwork:
 
     def connect(self, *, hear: bool) -> PostgresLine:
         """A new connection: one that hears, or one that only tells."""
-        connection = psycopg.connect(
-            self._conninfo,
-            autocommit=True,
-            connect_timeout=_ANSWER_SECONDS,
-            prepare_threshold=None,
-            application_name="holdfast signals",
-            tcp_user_timeout=_ANSWER_SECONDS * 1000,
-            **_KEEPALIVE,  # type: ignore[arg-type]
-        )
+        connection = _Bounded.connect(self._conninfo, autocommit=True, prepare_threshold=None, **_OPTIONS)
         if hear:
-            connection.execute(f"listen {CHANNEL}")
+            try:
+                connection.execute(f"listen {CHANNEL}")
+            except BaseException:
+                connection.close()
+                raise
         return PostgresLine(connection)
 
 
 class PostgresLine:
     """One connection."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
 
     def send(self, message: bytes) -> None:
@@ -54,8 +60,33 @@ class PostgresLine:
 
     def receive(self, seconds: float, most: int) -> list[bytes]:
         """What came, waiting at most so long for the first."""
-        return [one.payload.encode() for one in self._connection.notifies(timeout=seconds, stop_after=1)]
+        heard = [one.payload.encode() for one in self._connection.notifies(timeout=seconds, stop_after=1)]
+        return heard[:most]  # more is no more than a reason to look, too
+
+    def keep(self) -> None:
+        """The server asks nothing."""
 
     def close(self) -> None:
         """Hang up."""
         self._connection.close()
+
+
+class _Bounded(psycopg.Connection[Any]):
+    """A connection whose every wait comes to an end, whatever stands between it and the server."""
+
+    def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("timeout"):  # an ear need not look up ten times a second while nothing comes
+            kwargs.setdefault("interval", kwargs["timeout"])
+        return super().wait(_until(gen, monotonic() + ANSWER_SECONDS), *args, **kwargs)
+
+
+def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any]:
+    try:
+        wanted = next(gen)
+        while True:
+            ready = yield wanted
+            if not ready and monotonic() > end:
+                raise psycopg.OperationalError("the server did not answer in time")
+            wanted = gen.send(ready)
+    except StopIteration as done:
+        return done.value

@@ -110,6 +110,7 @@ def child_main(app: Application, config: dict[str, Any]) -> None:
         else:
             run_child(app, config)
         app.desk.close()
+        app.signal.close()
         code = 0
     except BaseException:
         log.exception("a worker process failed")

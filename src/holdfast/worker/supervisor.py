@@ -152,6 +152,7 @@ class Supervisor:
             if not self._unended:
                 presence.end()
             self.desk.close()
+            self.signal.close()
 
     def _loop(self, wake: int, listener: Ear | None, upkeep: Any) -> int:
         interval = min(1.0, max(0.05, self.app.shortest_lease() / 6000))
