@@ -55,6 +55,7 @@ class OwnServer(Server):
         )
         self.folder = Path(folder or tempfile.mkdtemp(prefix="holdfast-rabbit-"))
         self._ports = self._chosen_ports()
+        self._process: subprocess.Popen[bytes] | None = None
         super().__init__(f"amqp://guest:guest@127.0.0.1:{self._ports[0]}/")
 
     def start(self) -> None:
@@ -78,7 +79,7 @@ class OwnServer(Server):
         }
         own = f"{_BIN}/rabbitmq-server"  # the one in the path changes users and folders
         with (self.folder / "log").open("ab") as log:
-            process = subprocess.Popen(
+            self._process = process = subprocess.Popen(
                 [own if Path(own).exists() else self._program],
                 env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
@@ -92,6 +93,9 @@ class OwnServer(Server):
         """At once, with its helpers; what it kept stays for the next start."""
         with suppress(FileNotFoundError, ProcessLookupError):
             os.killpg(int((self.folder / "group").read_text()), signal.SIGKILL)
+        if self._process is not None:
+            self._process.wait()
+            self._process = None
         self._stop_helpers()
 
     def remove(self) -> None:

@@ -13,9 +13,10 @@ import time
 import pytest
 
 from holdfast.signals import ear as ears
-from holdfast.signals.message import pack, unpack
 from holdfast.signals.relay import RelaySignal
-from tests.signals.networks import KINDS, Stranger, heard, hears_of, network_of, news, proven, proxied, url_of, wait_for
+from tests.signals.networks import Stranger, heard, hears_of, network_of, news, proven, proxied, url_of, wait_for
+
+pytestmark = pytest.mark.slow
 
 TELLER = """
     import os, sys
@@ -24,37 +25,6 @@ TELLER = """
     signal = RelaySignal(NETWORKS[sys.argv[1]](sys.argv[2]), lambda: "")
     signal.tell(news("elsewhere", jobs=("J",)))
 """
-
-
-@pytest.fixture(params=KINDS)
-def kind(request):
-    return request.param
-
-
-@pytest.fixture
-def open_signal(request):
-    """A signal, closed after the test."""
-
-    def opened(kind, url=None):
-        signal = RelaySignal(network_of(kind, url), lambda: "")
-        request.addfinalizer(signal.close)
-        return signal
-
-    return opened
-
-
-@pytest.fixture
-def listen(request):
-    """A proven ear that has nothing more to say of its beginning."""
-
-    def listening(signal):
-        ear = signal.listen("ear")
-        request.addfinalizer(ear.close)
-        assert proven(ear), "the probe did not come back"
-        ear.receive()
-        return ear
-
-    return listening
 
 
 def run_script(text, *arguments):
@@ -104,26 +74,23 @@ def test_a_burst_arrives_as_a_few_messages_and_nothing_of_it_is_lost(kind, open_
     assert hears_of(ear, "end")
 
 
-@pytest.mark.parametrize(
-    "lie",
-    [
-        b"", b"\x01\x02", b"null", b"[]", b"{}", b'"text"', b"1e999", b"[" * 3000, b'{"queues": 1, "jobs": {}}',
-        b'{"queues": [1], "jobs": [null]}', b'{"queues": "default", "jobs": []}', b"x" * 7_000,
-        b'{"job_id": "00000000000000000000000000"}', b"probe forged",
-    ],
-    ids=lambda lie: lie[:24].decode(errors="replace"),
+LIES = (
+    b"", b"\x01\x02", b"null", b"[]", b"{}", b'"text"', b"1e999", b"[" * 3000, b'{"queues": 1, "jobs": {}}',
+    b'{"queues": [1], "jobs": [null]}', b'{"queues": "default", "jobs": []}', b"x" * 7_000,
+    b'{"job_id": "00000000000000000000000000"}', b"probe forged",
 )  # fmt: skip
-def test_a_lie_is_at_most_a_reason_to_look(kind, open_signal, listen, lie):
-    if kind == "postgres" and b"\x01" in lie:
-        lie = b"not JSON"
+
+
+def test_a_lie_is_at_most_a_reason_to_look(kind, open_signal, listen):
     signal = open_signal(kind)
     ear = listen(signal)
-    with Stranger(kind) as stranger:
-        stranger.say(lie)
-    signal.tell(news("truth"))
     seen = set()
-    assert wait_for(lambda: seen.update(ear.receive().queues) or "truth" in seen)
-    assert seen <= {"truth", "*"}
+    with Stranger(kind) as stranger:
+        for number, lie in enumerate(LIES):
+            stranger.say(lie)
+            signal.tell(news(f"truth {number}"))
+            assert wait_for(lambda: seen.update(ear.receive().queues) or f"truth {number}" in seen), lie  # noqa: B023
+    assert seen == {"*"} | {f"truth {number}" for number in range(len(LIES))}
     assert ear.proven
 
 
@@ -147,6 +114,7 @@ def test_a_forked_child_tells_and_hears_by_itself(kind, open_signal, listen):
         code = 1
         try:
             own = signal.listen("child")
+            assert proven(own)
             signal.tell(news("from the child"))
             code = 0 if hears_of(own, "from the child") and hears_of(own, "from the parent") else 2
             signal.close()
@@ -218,7 +186,6 @@ def test_a_server_that_falls_silent_never_holds_up_whoever_tells(kind, open_sign
         assert len(signal._pending.jobs) <= 16
         assert len(signal._pending.queues) <= 16
         assert wait_for(lambda: not ear.proven)
-        proxy.refuse()  # what was swallowed cannot be mended
         proxy.heal()
         assert proven(ear, 30)
         begun = time.perf_counter()
@@ -266,12 +233,3 @@ def test_nothing_is_left_open_by_ears_and_signals(kind, open_signal, listen):
         one.close()
     assert wait_for(lambda: threading.active_count() <= threads)
     assert descriptors() <= before + 1
-
-
-def test_a_message_is_small_whatever_it_tells():
-    many = news(*(f"queue{number}" * 100 for number in range(20)), jobs=tuple(f"J{number}" for number in range(10_000)))
-    assert unpack(pack(many)).queues == {"*"}
-    assert unpack(pack(many)).jobs == ["*"]
-    long = news(*(f"{number}" * 1000 for number in range(9)))
-    assert unpack(pack(long)).queues == {"*"}
-    assert unpack(pack(news("a", jobs=("J",)))).jobs == ["J"]

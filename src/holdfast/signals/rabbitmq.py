@@ -7,11 +7,13 @@ exchange that is there is used as it is; one that is not is declared.
 from __future__ import annotations
 
 import logging
+import threading
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import pika
-from pika.exceptions import ChannelClosedByBroker, ConnectionClosed
+from pika.exceptions import AMQPError, ChannelClosedByBroker, ConnectionClosed
 
 from holdfast.model.errors import BadInput
 from holdfast.signals.network import ANSWER_SECONDS
@@ -23,6 +25,7 @@ _HEARTBEAT = 10
 _MOST_KEPT = 1_000  # messages in an ear's queue; older ones are dropped, and one is as good as many
 _AT_ONCE = 64  # messages that the server sends ahead: what a flood can put into this process
 _NOT_FOUND = 404
+_GOODBYE_SECONDS = 0.5
 
 
 class RabbitNetwork:
@@ -57,7 +60,8 @@ class RabbitNetwork:
             channel = self._channel(connection)
             return RabbitLine(connection, channel, self._exchange, self._routing_key, hear=hear)
         except BaseException:
-            connection.close()
+            with suppress(AMQPError, OSError):
+                connection.close()
             raise
 
     def _channel(self, connection: Any) -> Any:
@@ -113,8 +117,14 @@ class RabbitLine:
         self._connection.process_data_events(time_limit=0)
 
     def close(self) -> None:
-        """Hang up."""
-        self._connection.close()
+        """Hang up. The driver waits for the server's goodbye, which a silent one never says: it is left to its thread."""
+        goodbye = threading.Thread(target=self._say_goodbye, name="holdfast-goodbye", daemon=True)
+        goodbye.start()
+        goodbye.join(_GOODBYE_SECONDS)
+
+    def _say_goodbye(self) -> None:
+        with suppress(Exception):  # it is gone either way; without heartbeats the driver gives up by itself
+            self._connection.close()
 
     def _take(self, _channel: Any, method: Any, _properties: Any, body: bytes) -> None:
         self._heard.append(body)
