@@ -3,7 +3,7 @@
 Failure cases: the server is away or lost (said once, tried again with growing pauses); it lets nothing through, as a
 pooler does with LISTEN, or falls silent without hanging up (the ear sends itself a probe at the start and every half
 minute: `proven` says whether the last one came back); it floods (a bounded number of messages at a time, with rests
-that grow); it lies (whatever it says is at most a reason to look).
+that grow with the work); it lies (whatever it says is at most a reason to look).
 
 Whenever something may have been missed, the ear asks for a look at everything: when it is connected, and when it is no
 longer proven, so that whoever rests long because of it wakes and polls.
@@ -15,16 +15,21 @@ import contextlib
 import os
 import threading
 from secrets import token_hex
-from time import monotonic, sleep
+from time import monotonic, sleep, thread_time
+from typing import TYPE_CHECKING
 
 from holdfast.model.news import News
 from holdfast.signals.message import is_probe, merge, probe, unpack
 from holdfast.signals.network import Line, Network, NotThrough, Trouble, hang_up, log
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 WAIT = 0.25  # an ear that is closed is gone after so long
+HELPING = 256  # messages at a time
 REST = 0.01  # between two helpings while messages come
-FLOOD_REST = 0.1  # after a full helping
-HELPING = 64
+RESTS_PER_WORK = 3.0  # a flood gets a quarter of a core, whatever its rate
+RING_EVERY = 0.1  # in a flood, whose every message is the same reason to look
 PROBE_SECONDS = 3.0  # for a probe to come back
 PROBE_EVERY = 30.0
 _GONE_SECONDS = 1.0
@@ -73,7 +78,7 @@ class RelayEar:
             line = None
             try:
                 line = self._network.connect(hear=True)
-                self._pass_on(News.of_everything())
+                self._look_everywhere()
                 self._hear_on(line)
             except Exception as error:  # noqa: BLE001  # a driver may raise anything; an ear must not go deaf of it
                 pause = self._trouble.pause(error)
@@ -85,19 +90,22 @@ class RelayEar:
 
     def _hear_on(self, line: Line) -> None:
         probes = _Probes(self._network)
+        rung = 0.0
         while not self._over.is_set():
             probes.send_if_due()
+            worked = thread_time()
             messages = line.receive(WAIT, HELPING)
             if probes.came_back(messages):
                 self.proven = True
                 self._trouble.over()
             elif probes.overdue():
                 self._lost_one(probes)
-            heard = [unpack(message) for message in messages if not is_probe(message)]
-            if heard:
-                self._pass_on(*heard)
+            self._keep(unpack(message) for message in messages if not is_probe(message))
+            if self._news and (len(messages) < HELPING or monotonic() - rung > RING_EVERY):
+                rung = monotonic()
+                self._ring()
             if messages:
-                sleep(FLOOD_REST if len(messages) >= HELPING else REST)
+                sleep(max(REST, RESTS_PER_WORK * (thread_time() - worked)))
 
     def _lost_one(self, probes: _Probes) -> None:
         """A line that worked is dead; one that never did has something in between, and hanging up would not help."""
@@ -112,12 +120,19 @@ class RelayEar:
     def _doubt(self) -> None:
         if self.proven:
             self.proven = False
-            self._pass_on(News.of_everything())
+            self._look_everywhere()
 
-    def _pass_on(self, *heard: News) -> None:
+    def _look_everywhere(self) -> None:
+        self._keep([News.of_everything()])
+        self._ring()
+
+    def _keep(self, heard: Iterable[News]) -> None:
         with self._lock:
             for news in heard:
                 merge(self._news, news)
+
+    def _ring(self) -> None:
+        with self._lock:
             if self._write >= 0:
                 with contextlib.suppress(BlockingIOError):  # rung so often that nobody can have missed it
                     os.write(self._write, b"!")

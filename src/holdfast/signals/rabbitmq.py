@@ -23,7 +23,7 @@ ROUTING_KEY = "jobs.trigger"
 EXCHANGE_TYPE = "topic"
 _HEARTBEAT = 10
 _MOST_KEPT = 1_000  # messages in an ear's queue; older ones are dropped, and one is as good as many
-_AT_ONCE = 64  # messages that the server sends ahead: what a flood can put into this process
+_AT_ONCE = 256  # messages that the server sends ahead: what a flood can put into this process
 _NOT_FOUND = 404
 _GOODBYE_SECONDS = 0.5
 
