@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from holdfast.signals.network import Network
     from holdfast.signals.port import Signal
-    from holdfast.signals.relay import Network
     from holdfast.store.port import Store
 
 DEFAULT_URL = "sqlite:///holdfast.db"

@@ -86,7 +86,8 @@ class OwnServer(Server):
         (self.folder / "group").write_text(str(process.pid))
         give_up = time.monotonic() + _PATIENCE
         while not self.answers():
-            assert process.poll() is None and time.monotonic() < give_up, (self.folder / "log").read_text()[-3000:]
+            alive = process.poll() is None and time.monotonic() < give_up
+            assert alive, (self.folder / "log").read_text()[-3000:]
             time.sleep(0.2)
 
     def stop(self) -> None:

@@ -7,7 +7,7 @@ import select
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 import pika
@@ -106,7 +106,7 @@ class Stranger:
             self._line = pika.BlockingConnection(pika.URLParameters(url))
             self._channel = self._line.channel()
 
-    def __enter__(self) -> Stranger:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -42,7 +42,13 @@ def test_news_that_nobody_takes_do_not_grow():
 
 @pytest.mark.parametrize(
     "signal",
-    ["carrier-pigeon://host", "redis://host:no-port/0", "redis://host/0?socket_timeout=soon", "amqp://host:no-port/", "amqp://host:1/?heartbeat=x"],
+    [
+        "carrier-pigeon://host",
+        "redis://host:no-port/0",
+        "redis://host/0?socket_timeout=soon",
+        "amqp://host:no-port/",
+        "amqp://host:1/?heartbeat=x",
+    ],
 )
 def test_an_address_that_cannot_be_read_is_refused_without_repeating_it(tmp_path, signal):
     with pytest.raises(BadInput) as refused:

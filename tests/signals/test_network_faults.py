@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -20,8 +21,19 @@ from holdfast.signals.relay import RelaySignal
 from tests.servers import postgres, rabbitmq
 from tests.servers import redis as redis_server
 from tests.signals.networks import (
-    NETWORKS, Stranger, heard, hears_of, news, processor_seconds, proven, resident_kib, url_of, wait_for,
+    NETWORKS,
+    Stranger,
+    heard,
+    hears_of,
+    news,
+    processor_seconds,
+    proven,
+    resident_kib,
+    url_of,
+    wait_for,
 )  # fmt: skip
+
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.slow
 
@@ -57,11 +69,11 @@ def own_server(kind):
 
 
 @pytest.fixture
-def server(kind, request):
+def server(kind):
     """A server that belongs to this test."""
     one = own_server(kind)
-    request.addfinalizer(one.remove if kind == "rabbitmq" else lambda: one.remove(os.getpid()))
-    return one
+    yield one
+    one.remove(*(() if kind == "rabbitmq" else (os.getpid(),)))
 
 
 def test_a_server_that_is_stopped_and_started_again_is_heard_again(kind, server, request, caplog):
@@ -115,7 +127,7 @@ def test_a_listener_whose_backend_is_ended_again_and_again_hears_again(open_sign
 def test_a_flood_costs_less_than_half_a_core_and_no_memory(kind):
     hearer = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(HEARER), kind, url_of(kind)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": os.getcwd()},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     try:
         assert hearer.stdout is not None

@@ -9,12 +9,15 @@ import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from holdfast.signals import ear as ears
 from holdfast.signals.relay import RelaySignal
 from tests.signals.networks import Stranger, heard, hears_of, network_of, news, proven, proxied, url_of, wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +33,7 @@ TELLER = """
 def run_script(text, *arguments):
     subprocess.run(
         [sys.executable, "-c", textwrap.dedent(text), *arguments], check=True, timeout=60,
-        env=os.environ | {"PYTHONPATH": os.getcwd()},
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
 
 
@@ -194,7 +197,9 @@ def test_a_server_that_falls_silent_never_holds_up_whoever_tells(kind, open_sign
         assert time.perf_counter() - begun < 5
 
 
-def test_an_ear_that_gets_nothing_through_says_so_once_and_is_not_proven(kind, open_signal, request, caplog, monkeypatch):
+def test_an_ear_that_gets_nothing_through_says_so_once_and_is_not_proven(
+    kind, open_signal, request, caplog, monkeypatch
+):
     """As behind a pooler in transaction mode: connected, and deaf."""
     caplog.set_level(logging.WARNING, "holdfast.signals")
     monkeypatch.setattr(ears, "PROBE_EVERY", 0.4)
@@ -218,7 +223,7 @@ def test_an_ear_that_gets_nothing_through_says_so_once_and_is_not_proven(kind, o
 
 def test_nothing_is_left_open_by_ears_and_signals(kind, open_signal, listen):
     def descriptors():
-        return len(os.listdir("/proc/self/fd"))
+        return len(list(Path("/proc/self/fd").iterdir()))
 
     signal = open_signal(kind)
     listen(signal)  # what the drivers load once is loaded

@@ -12,7 +12,7 @@ from holdfast.store.port import Ending
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from holdfast.model.lease import Claim
+    from holdfast.model.lease import Claim, Lane
     from holdfast.model.outcome import Outcome
     from holdfast.model.policy import Policy
     from holdfast.store.port import Hold, Order, Transaction
@@ -24,7 +24,7 @@ class Exchanged(NamedTuple):
     moves: list[Move]  # for each ending
     accepted: list[bool]  # False: the lease was lost, nothing was written
     claims: list[list[Claim]]  # for each order
-    next_due: int | None  # when more comes due, if every order came back short
+    next_due: float | None  # seconds until more comes due, if every order came back short
 
 
 def claim(tx: Transaction, order: Order) -> list[Claim]:
@@ -67,7 +67,18 @@ def exchange(
     short = all(len(got) < order.limit for got, order in zip(claims, orders, strict=True))
     lanes = [lane for order in orders for lane in order.lanes]
     moves = [ending.move for ending in endings]
-    return Exchanged(moves, accepted, claims, tx.next_due(lanes) if lanes and short else None)
+    # Seconds, not an instant: the store's clock may be another machine's.
+    return Exchanged(moves, accepted, claims, _from_now(tx, tx.next_due(lanes) if lanes and short else None))
+
+
+def next_solo(tx: Transaction, isolated: Sequence[Lane]) -> float | None:
+    """Seconds until the next job comes due that a supervisor has to claim; None if none waits."""
+    dues = [due for due in (tx.next_alone(), tx.next_due(isolated) if isolated else None) if due is not None]
+    return _from_now(tx, min(dues, default=None))
+
+
+def _from_now(tx: Transaction, instant: int | None) -> float | None:
+    return None if instant is None else max(0.0, (instant - tx.now) / 1000)
 
 
 def progress(tx: Transaction, job_id: str, token: int, text: str) -> bool:

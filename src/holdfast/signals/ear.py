@@ -38,6 +38,8 @@ _GONE_SECONDS = 1.0
 class RelayEar:
     """Hears through a thread; `fileno()` is the end of a pipe."""
 
+    patience = 30.0  # a query costs a round trip, and is one of many hosts'
+
     def __init__(self, network: Network, name: str) -> None:
         self._network = network
         self.proven = False

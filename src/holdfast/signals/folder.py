@@ -102,6 +102,7 @@ class Listener:
     """Hears of changes made by other processes. `fileno()` is for selectors and event loops."""
 
     proven = True  # a datagram to a file of this machine either arrives or is an error
+    patience = 1.0  # a look at a file costs little, and finds what was committed on a caller's own connection
 
     def __init__(self, path: str, name: str) -> None:
         from _socket import AF_UNIX, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, socket  # noqa: PLC0415

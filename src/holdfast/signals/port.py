@@ -15,6 +15,7 @@ class Ear(Protocol):
     """Hears of commits of other processes."""
 
     proven: bool  # whether what is told gets through; until then, poll as if there were no signal
+    patience: float  # seconds that who hears by a proven ear may rest between looks of its own
 
     def fileno(self) -> int:
         """Readable when there may be news: for selectors and event loops."""

@@ -7,6 +7,7 @@ LISTEN without a word: the ear's probe finds out.
 
 from __future__ import annotations
 
+from importlib.resources import files
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -34,6 +35,7 @@ class PostgresNetwork:
 
     def __init__(self, conninfo: str) -> None:
         self._conninfo = conninfo
+        self._notify = (files("holdfast.signals") / "sql" / "notify.sql").read_bytes()
         self.name = f"PostgreSQL at {urlsplit(conninfo).hostname or 'localhost'}"
 
     def connect(self, *, hear: bool) -> PostgresLine:
@@ -45,18 +47,19 @@ class PostgresNetwork:
             except BaseException:
                 connection.close()
                 raise
-        return PostgresLine(connection)
+        return PostgresLine(connection, self._notify)
 
 
 class PostgresLine:
     """One connection."""
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], notify: bytes) -> None:
         self._connection = connection
+        self._notify = notify
 
     def send(self, message: bytes) -> None:
         """Pass a message on to everyone who hears."""
-        self._connection.execute("select pg_notify(%s, %s)", (CHANNEL, message.decode()))
+        self._connection.execute(self._notify, {"channel": CHANNEL, "message": message.decode()})
 
     def receive(self, seconds: float, most: int) -> list[bytes]:
         """What came, waiting at most so long for the first."""

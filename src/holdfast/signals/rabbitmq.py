@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-import pika
-from pika.exceptions import AMQPError, ChannelClosedByBroker, ConnectionClosed
+import pika  # type: ignore[import-untyped]
+from pika.exceptions import AMQPError, ChannelClosedByBroker, ConnectionClosed  # type: ignore[import-untyped]
 
 from holdfast.model.errors import BadInput
 from holdfast.signals.network import ANSWER_SECONDS
@@ -117,7 +117,7 @@ class RabbitLine:
         self._connection.process_data_events(time_limit=0)
 
     def close(self) -> None:
-        """Hang up. The driver waits for the server's goodbye, which a silent one never says: it is left to its thread."""
+        """Hang up. The driver waits for the server's goodbye, which a silent one never says: so in a thread."""
         goodbye = threading.Thread(target=self._say_goodbye, name="holdfast-goodbye", daemon=True)
         goodbye.start()
         goodbye.join(_GOODBYE_SECONDS)

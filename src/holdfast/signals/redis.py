@@ -28,7 +28,8 @@ class RedisNetwork:
         except ValueError:
             # The address may hold a password, so nothing of it is repeated.
             raise BadInput(
-                "BAD_OPTION", "the signal's address cannot be read: write redis://:password@host:6379/0?channel=holdfast"
+                "BAD_OPTION",
+                "the signal's address cannot be read: write redis://:password@host:6379/0?channel=holdfast",
             ) from None
         self.name = f"Redis at {parts.hostname or 'localhost'}"
 

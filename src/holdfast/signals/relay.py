@@ -36,6 +36,7 @@ class RelaySignal:
     def __init__(self, network: Network, folder: Callable[[], str]) -> None:
         self._network = network
         self.folder = folder
+        self._thread: threading.Thread | None = None
         self._begin()
         _at_fork(self)
 
@@ -70,7 +71,7 @@ class RelaySignal:
         self._lock = threading.Lock()
         self._told = threading.Event()
         self._pending = News()
-        self._thread: threading.Thread | None = None
+        self._thread = None
         self._over = False
 
     def _tell_while_needed(self) -> None:
@@ -127,7 +128,7 @@ class RelaySignal:
         return line
 
     def _rest(self, seconds: float, untold: News) -> None:
-        """Before the next try. At the end of the process there is none: who hears it looks anyway when it reconnects."""
+        """Before the next try. At the end of the process there is none: the others find it by polling."""
         end = monotonic() + seconds
         while monotonic() < end and not self._over:
             sleep(min(_STEP, max(0.0, end - monotonic())))

@@ -35,6 +35,7 @@ class SilentEar:
     """Hears nothing."""
 
     proven = False
+    patience = 1.0
 
     def __init__(self) -> None:
         self._read, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)

@@ -80,6 +80,7 @@ async def _work(app: Application, config: dict[str, Any], slots: SlotMap, pools:
         await worker.work()
     finally:
         if listener is not None:
+            loop.remove_reader(listener.fileno())
             listener.close()
 
 
@@ -92,6 +93,7 @@ def listen(app: Application, owner: str, loop: asyncio.AbstractEventLoop, worker
             worker.wake()
 
     loop.add_reader(listener.fileno(), heard)
+    worker.ear = listener
     return listener
 
 

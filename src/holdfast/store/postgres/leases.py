@@ -81,6 +81,10 @@ class LeaseVerbs(Verbs):
         due = self.run("next_due", now=self.stamp, **_lanes(lanes))[0][0]
         return None if due is None else stamp.from_text(due)
 
+    def next_alone(self) -> int | None:
+        due = self.run("next_alone", now=self.stamp)[0][0]
+        return None if due is None else stamp.from_text(due)
+
     def _take(self, query: str, order: Order, limit: int) -> list[tuple[Any, ...]]:
         until = stamp.to_text(self.now + order.lease_ms)
         return self.run(query, owner=order.owner, until=until, now=self.stamp, limit=limit, **_lanes(order.lanes))

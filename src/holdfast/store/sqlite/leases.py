@@ -74,6 +74,10 @@ class LeaseVerbs(Verbs):
         ]
         return stamp.from_text(min(stamps)) if stamps else None
 
+    def next_alone(self) -> int | None:
+        due = self.run("next_alone", now=self.stamp)[0][0]
+        return None if due is None else stamp.from_text(due)
+
     def _due(self, order: Order) -> list[str]:
         """The ids to take: lane by lane within a priority, and no further than the order is filled."""
         ids: list[str] = []

@@ -27,6 +27,10 @@ class UpkeepVerbs(Verbs):
     def expired(self, limit: int) -> list[Claim]:
         return _claims(self.run("expired", now=self.stamp, limit=limit))
 
+    def next_expiry(self) -> int | None:
+        ends = self.run("next_expiry", now=self.stamp)[0][0]
+        return None if ends is None else stamp.from_text(ends)
+
     def held_by(self, owner: str) -> list[Claim]:
         return _claims(self.run("held_by", owner=owner))
 
