@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.handler import Call, Handler
     from holdfast.model.backoff import Backoff
     from holdfast.model.job import Job
+    from holdfast.model.news import News
     from holdfast.worker.context import JobContext
 
     P = ParamSpec("P")
@@ -164,7 +165,9 @@ class App:
         if not jobs:
             return []
         if connection is not None:
-            return self._handles(self.desk.join(connection, enqueue, jobs, self.max_depth))
+            answers = self.desk.join(connection, enqueue, jobs, self.max_depth)
+            self.signal.tell_early(_news_of(*{job.queue for job in jobs}))
+            return self._handles(answers)
         return self._handles(self.desk.write(enqueue, jobs, self.max_depth))
 
     async def aenqueue_many(self, calls: Iterable[Call]) -> list[Handle]:
@@ -190,11 +193,7 @@ class App:
 
     def notify(self, *queues: str) -> None:
         """Tell workers that a transaction of the caller's own has committed new jobs."""
-        from holdfast.model.news import News  # noqa: PLC0415
-
-        news = News()
-        news.queues.update(queues or ("default",))
-        self.desk.notify(news)
+        self.desk.notify(_news_of(*(queues or ("default",))))
 
     # -- look and act
 
@@ -280,6 +279,14 @@ class App:
 
     def _handles(self, answers: list[tuple[str, bool]]) -> list[Handle]:
         return [Handle(self, job_id, created=created) for job_id, created in answers]
+
+
+def _news_of(*queues: str) -> News:
+    from holdfast.model.news import News  # noqa: PLC0415
+
+    news = News()
+    news.queues.update(queues)
+    return news
 
 
 def _names(imports: object) -> tuple[str, ...]:

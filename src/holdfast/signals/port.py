@@ -33,6 +33,9 @@ class Signal(Protocol):
     def tell(self, news: News) -> None:
         """Tell the others what a commit changed. Never raises, never waits."""
 
+    def tell_early(self, news: News) -> None:
+        """Tell of what its caller has yet to commit: several times, for as long as a transaction usually takes."""
+
     def listen(self, name: str) -> Ear:
         """An ear under a name of its own."""
 

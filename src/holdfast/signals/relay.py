@@ -24,6 +24,7 @@ from holdfast.signals.network import Line, Network, Trouble, hang_up
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+EARLY = (0.02, 0.1, 0.5, 2.0, 8.0)  # seconds after an enqueue on a caller's own connection
 GATHER = 0.005  # seconds in which the commits of a burst become one message
 KEEP = 2.0  # between two looks at a line on which nothing is sent
 FLUSH_SECONDS = 1.0  # how long the end of a process may wait for its last message
@@ -35,8 +36,11 @@ class RelaySignal:
 
     def __init__(self, network: Network, folder: Callable[[], str]) -> None:
         self._network = network
+        self.name = network.name
         self.folder = folder
         self._thread: threading.Thread | None = None
+        self._pending, self._early = News(), News()
+        self._again: list[float] = []  # when to tell the early news again
         self._begin()
         _at_fork(self)
 
@@ -44,11 +48,16 @@ class RelaySignal:
         """Tell the others what a commit changed: soon, by a thread that does nothing else."""
         with self._lock:
             merge(self._pending, news)
-            if self._thread is None:
-                self._over = False
-                self._thread = threading.Thread(target=self._tell_while_needed, name="holdfast-teller", daemon=True)
-                self._thread.start()
-                _at_exit(self)
+            self._have_thread()
+        self._told.set()
+
+    def tell_early(self, news: News) -> None:
+        """Tell of what its caller has yet to commit, which nobody tells us: again and again, for a while."""
+        now = monotonic()
+        with self._lock:
+            merge(self._early, news)
+            self._again = sorted({*self._again[:1], *(now + seconds for seconds in EARLY)})
+            self._have_thread()
         self._told.set()
 
     def listen(self, name: str) -> RelayEar:
@@ -62,6 +71,9 @@ class RelaySignal:
         """Send what is still to be told, if the server takes it soon, and hang up."""
         thread = self._thread
         if thread is not None:
+            with self._lock:  # what was told early is committed by now, or never
+                merge(self._pending, self._early)
+                self._again, self._early = [], News()
             self._over = True
             self._told.set()
             thread.join(FLUSH_SECONDS)
@@ -70,7 +82,8 @@ class RelaySignal:
         """As new: also in a forked child, where the thread stayed behind and the lock may be held by nobody."""
         self._lock = threading.Lock()
         self._told = threading.Event()
-        self._pending = News()
+        self._pending, self._early = News(), News()
+        self._again = []
         self._thread = None
         self._over = False
 
@@ -79,7 +92,7 @@ class RelaySignal:
         trouble = Trouble(self._network.name, "nothing can be told to other processes, which poll instead")
         sent = 0.0
         while not self._ended():
-            if not self._told.wait(KEEP):
+            if not self._awaited():
                 line = _kept(line)
                 continue
             if not self._over and monotonic() - sent < GATHER:  # the first goes at once, those of a burst together
@@ -96,6 +109,27 @@ class RelaySignal:
                 line = None
                 self._rest(trouble.pause(error), news)
         hang_up(line)
+
+    def _have_thread(self) -> None:
+        if self._thread is None:
+            self._over = False
+            self._thread = threading.Thread(target=self._tell_while_needed, name="holdfast-teller", daemon=True)
+            self._thread.start()
+            _at_exit(self)
+
+    def _awaited(self) -> bool:
+        """Wait for something to tell; False if there was nothing for a while."""
+        due = self._again[0] if self._again else float("inf")
+        if self._told.wait(min(KEEP, max(0.0, due - monotonic()))):
+            return True
+        if monotonic() < due:
+            return False
+        with self._lock:
+            self._again = [at for at in self._again if at > monotonic()]
+            merge(self._pending, self._early)
+            if not self._again:
+                self._early = News()
+        return True
 
     def _ended(self) -> bool:
         """Whether to leave; decided under the lock, so that whoever tells next starts another thread."""

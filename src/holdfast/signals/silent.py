@@ -20,6 +20,9 @@ class SilentSignal:
     def tell(self, news: News) -> None:
         """Nobody hears."""
 
+    def tell_early(self, news: News) -> None:
+        """Nobody hears."""
+
     def listen(self, name: str) -> SilentEar:  # noqa: ARG002
         """An ear that hears nothing."""
         return SilentEar()
