@@ -26,7 +26,7 @@ APP_OPTIONS = {
     "max_depth": ("None", "queue -> how many jobs may wait in it; over it only priorities 1 to 3 are let in"),
     "signal": (
         "None",
-        "processes wake each other by: `store` (its own way), `off`, `redis://...`, `amqp://...`; else `HOLDFAST_SIGNAL`",
+        "how processes wake each other: `store`, `off`, `redis://...`, `amqp://...`; else `HOLDFAST_SIGNAL`",
     ),
     "clock": ("None", "answers the instant in milliseconds; for tests: `holdfast.testing.Clock`"),
 }

@@ -168,6 +168,8 @@ class App:
             answers = self.desk.join(connection, enqueue, jobs, self.max_depth)
             self.signal.tell_early(_news_of(*{job.queue for job in jobs}))
             return self._handles(answers)
+        if len(jobs) == 1 and not self.max_depth:
+            return self._handles([self.desk.insert(jobs[0])])
         return self._handles(self.desk.write(enqueue, jobs, self.max_depth))
 
     async def aenqueue_many(self, calls: Iterable[Call]) -> list[Handle]:

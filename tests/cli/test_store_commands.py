@@ -3,9 +3,11 @@ from __future__ import annotations
 import stat
 
 import apsw
+import psycopg
 
 from holdfast import App
 from tests.cli.given import process
+from tests.servers.postgres import server
 
 
 def test_the_tables_are_made_once(cli, tmp_path):
@@ -60,3 +62,22 @@ def test_the_schema_as_text_is_the_schema_that_is_made(bare, tmp_path):
 def test_a_command_works_in_a_process_of_its_own(tmp_path):
     assert process("migrate", cwd=tmp_path).code == 0
     assert process("jobs", "--json", cwd=tmp_path).json == []
+
+
+def test_the_schema_as_text_makes_a_postgresql_store_that_holdfast_takes_for_its_own(bare):
+    url = server().database()
+    with psycopg.connect(url) as connection:
+        connection.execute(bare("sql", "--store", "postgres").out)
+    assert bare("migrate", "--url", url).out == "the tables are up to date\n"
+    assert bare("enqueue", "tick", "--url", url).code == 0
+    server().drop(url)
+
+
+def test_a_postgresql_store_waits_for_migrate(bare):
+    url = server().database()
+    refused = bare("jobs", "--url", url)
+    assert (refused.code, refused.err.split(":")[0]) == (1, "error SCHEMA_MISSING")
+    assert bare("migrate", "--url", url).out == "1 migration applied\n"
+    assert bare("jobs", "--json", "--url", url).json == []
+    assert bare("doctor", "--url", url).code == 0
+    server().drop(url)

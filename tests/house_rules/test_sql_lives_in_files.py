@@ -37,9 +37,12 @@ ONLY = {
     },
     "postgres": {
         "claim_rest": "SQLite's claims never meet: it has one writer",
+        "insert_alone": "SQLite's transactions cost no round trips",
         "incoming": "COPY needs a place to put the rows",
         "incoming_copy": "SQLite has no COPY",
         "insert_many": "the same",
+        "mark": "SQLite's commits are always answered",
+        "became": "the same",
         "migrating": "SQLite's write lock is enough",
         "now": "SQLite has no clock of its own",
         "place": "SQLite's place is the path of its file",

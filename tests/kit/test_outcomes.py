@@ -52,7 +52,7 @@ def test_a_permanent_error_ends_the_job_at_once(run, coroutine):
     job = run(raising(holdfast.Permanent("no such picture"), coroutine=coroutine))
     assert (job.status, job.attempts, job.failed) == ("failed", 1, 1)
     assert job.error == {
-        "class": "holdfast.model.errors.Permanent",
+        "class": "holdfast.Permanent",
         "message": "no such picture",
         "code": "HANDLER_ERROR",
     }

@@ -24,6 +24,7 @@ import psycopg
 from psycopg import sql
 
 PACKAGE = "postgresql"
+PREFIX = "holdfast-pg-"
 FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "max_connections=200")
 _MEMORY = Path("/dev/shm")  # noqa: S108  # nothing of it is to be kept
 _numbers = count(1)
@@ -74,9 +75,11 @@ class OwnServer(Server):
 
     def __init__(self, settings: tuple[str, ...] = FAST) -> None:
         self._programs = programs()
-        memory = str(_MEMORY) if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else None
-        self.folder = Path(tempfile.mkdtemp(prefix="holdfast-pg-", dir=memory))
         self._user = _unprivileged()
+        base = _MEMORY if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
+        self._sweep(base)
+        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
+        (self.folder / "owner").write_text(str(os.getpid()))
         if self._user is not None:
             os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
         self._settings = settings
@@ -101,6 +104,20 @@ class OwnServer(Server):
     def remove(self, of_process: int) -> None:
         """At the end of the process that started it, and of none that was forked from it."""
         if of_process == os.getpid() and self.folder.exists():
+            if (self.folder / "data" / "postmaster.pid").exists():
+                self.stop("immediate")
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _sweep(self, base: Path) -> None:
+        """Stop and remove servers whose process was killed before it could do so."""
+        for left in base.glob(f"{PREFIX}*/owner"):
+            try:
+                if left.stat().st_uid != os.geteuid() or _lives(left.read_text()):
+                    continue
+                left.rename(left.with_name("swept"))  # of several that sweep at once, one gets it
+            except FileNotFoundError:
+                continue
+            self.folder = left.parent
             if (self.folder / "data" / "postmaster.pid").exists():
                 self.stop("immediate")
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -156,6 +173,16 @@ def _install() -> None:
     if subprocess.run(install, env=environment, stdout=sys.stderr, check=False).returncode:
         subprocess.run(["apt-get", "update"], env=environment, stdout=sys.stderr, check=True)
         subprocess.run(install, env=environment, stdout=sys.stderr, check=True)
+
+
+def _lives(process: str) -> bool:
+    try:
+        os.kill(int(process or 0), 0)  # nothing written yet: zero, our own group, which lives
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _unprivileged() -> pwd.struct_passwd | None:

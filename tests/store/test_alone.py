@@ -162,3 +162,14 @@ def test_when_the_next_suspect_comes_due_is_known_beforehand(store, clock):
     clock.forward(due - clock.now)
     assert next_alone(store) is None
     assert claim_alone(store) != []
+
+
+def test_what_waits_to_run_alone_is_counted_with_the_rest(store):
+    for _ in range(3):
+        finish(store, running(store, queue="gpu"), SUSPECTED)
+    enqueue(store, queue="gpu")
+    assert store.read(lambda tx: tx.depth("gpu", 100)) == 4
+    assert store.read(lambda tx: tx.depth("gpu", 2)) == 2
+    waiting = store.read(lambda tx: tx.overview(100))["waiting"]
+    assert sorted(row[:4] for row in waiting) == [("gpu", "mail", 1, 1), ("gpu", "mail", 1, 3)]
+    assert [row[3] for row in store.read(lambda tx: tx.overview(2))["waiting"]] == [1, 2]

@@ -14,10 +14,9 @@ import psycopg
 import pytest
 
 from holdfast.cli.storms.processes import marked
-from tests.servers.postgres import FAST, OwnServer
+from tests.servers.postgres import FAST, OwnServer, server
 from tests.signals.networks import KINDS, processor_seconds, proxied, url_of
-from tests.worker.on_postgres import PostgresWorkshop
-from tests.worker.workshop import size, tell, wait_for
+from tests.worker.workshop import Workshop, size, tell, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -32,9 +31,13 @@ def signal_of(kind):
 def open_workshop(request, tmp_path, monkeypatch):
     """A workshop whose processes wake each other by a signal."""
 
-    def opened(signal, **settings):
+    def opened(signal, on=None, **settings):
         monkeypatch.setenv("HOLDFAST_SIGNAL", signal)
-        shop = PostgresWorkshop(tmp_path, **settings)
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))  # where the workers of a host meet
+        on = on or server()
+        url = on.migrated()
+        request.addfinalizer(lambda: on.drop(url))
+        shop = Workshop(tmp_path, url=url, **settings)
         shop.__enter__()
         request.addfinalizer(lambda: shop.__exit__(None))
         return shop
@@ -146,15 +149,15 @@ def test_an_enqueue_in_the_callers_own_transaction_is_found_soon_after_its_commi
 
 
 def test_an_idle_worker_asks_next_to_nothing_of_the_database(open_workshop):
-    server = OwnServer((*FAST, "log_statement=all", "log_line_prefix='%a|'"))
-    workshop = open_workshop("store", lease=60, on=server)
+    own = OwnServer((*FAST, "log_statement=all", "log_line_prefix='%a|'"))
+    workshop = open_workshop("store", lease=60, on=own)
     try:
         workshop.start()
         pick_up(workshop)
         time.sleep(3)  # what follows a start is over
         workshop.app.close()
         seconds = size("HOLDFAST_IDLE_SECONDS", 12)
-        log = server.folder / "log"
+        log = own.folder / "log"
         begun = log.stat().st_size
         tree = list(marked(workshop.mark))
         used = sum(processor_seconds(pid) for pid in tree)

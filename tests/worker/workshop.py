@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import apsw
+import psycopg
 
 import holdfast
 from holdfast.cli.storms.processes import MARK, Worker, left_after, marked, send
@@ -51,10 +52,12 @@ def wait_for(fact: Callable[[], Any], what: str, *, seconds: float = 30, every: 
 class Workshop:
     """One database, its users and its workers."""
 
-    def __init__(self, folder: Path, *, query: str = "synchronous=normal", lease: float = 1.0) -> None:
+    def __init__(
+        self, folder: Path, *, query: str = "synchronous=normal", lease: float = 1.0, url: str | None = None
+    ) -> None:
         self.folder = folder
         self.database = folder / "jobs.db"
-        self.url = f"sqlite:///{self.database}?{query}"
+        self.url = url or f"sqlite:///{self.database}?{query}"
         self.log = folder / "log.txt"
         self.mark = secrets.token_hex(8)
         self.lease = lease
@@ -84,7 +87,7 @@ class Workshop:
     def start(self, *arguments: object, ready: bool = True, **environment: str) -> Worker:
         """Start a worker; `ready` waits until its children are there."""
         settings = os.environ | {
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
             MARK: self.mark,
             application.LOG: str(self.log),
             "HOLDFAST_TEST_LEASE": str(self.lease),
@@ -125,10 +128,14 @@ class Workshop:
         return [self.job(one) for one in job_ids]
 
     def count(self, condition: str) -> int:
+        query = f"select count(*) from job_queue where {condition}"
+        if not self.database.exists():
+            with psycopg.connect(self.url) as server:
+                return int(server.execute(query).fetchall()[0][0])
         connection = apsw.Connection(str(self.database), flags=apsw.SQLITE_OPEN_READONLY)
         connection.set_busy_timeout(10_000)
         try:
-            return int(connection.execute(f"select count(*) from job_queue where {condition}").fetchall()[0][0])
+            return int(connection.execute(query).fetchall()[0][0])
         finally:
             connection.close()
 

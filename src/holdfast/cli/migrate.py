@@ -14,6 +14,7 @@ from holdfast.cli.tree import Command
     examples=(
         ("holdfast migrate", "safe to call at every deploy, and twice"),
         ("holdfast migrate --url sqlite:////var/lib/app/jobs.db", "a store by its address"),
+        ("holdfast migrate --url postgresql://owner@db/jobs", "with the role that owns the tables"),
     ),
 )
 @url_option
@@ -21,7 +22,8 @@ from holdfast.cli.tree import Command
 def command(url: str | None, *, as_json: bool) -> None:
     """Make the tables, or bring them up to date.
 
-    Forward only: a store of a newer Holdfast is refused and left as it is. SQLite also does this at first use.
+    Forward only: a store of a newer Holdfast is refused and left as it is. SQLite also does this at first use;
+    PostgreSQL waits for this command.
     """
     with opened(url, looking=False) as app:
         applied = app.desk.store.migrate()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.model.decide import Move, decide
@@ -24,7 +25,9 @@ class Exchanged(NamedTuple):
     moves: list[Move]  # for each ending
     accepted: list[bool]  # False: the lease was lost, nothing was written
     claims: list[list[Claim]]  # for each order
-    next_due: float | None  # seconds until more comes due, if every order came back short
+    next_due: int | None  # when more comes due, if every order came back short
+    now: int  # the store's time when this was done
+    at: float  # and this process's own, by the monotonic clock
 
 
 def claim(tx: Transaction, order: Order) -> list[Claim]:
@@ -37,9 +40,9 @@ def claim_alone(tx: Transaction, order: Order) -> list[Claim]:
     return tx.claim_alone(order)
 
 
-def held(tx: Transaction, owner: str) -> list[Hold]:
-    """The leases of one owner, or of all owners of a supervisor."""
-    return tx.held(owner)
+def held(tx: Transaction, owner: str) -> tuple[list[Hold], int]:
+    """The leases of one owner, or of all owners of a supervisor; and the store's time."""
+    return tx.held(owner), tx.now
 
 
 def renew(tx: Transaction, holds: Sequence[tuple[str, int]], lease_ms: int) -> list[bool]:
@@ -67,8 +70,8 @@ def exchange(
     short = all(len(got) < order.limit for got, order in zip(claims, orders, strict=True))
     lanes = [lane for order in orders for lane in order.lanes]
     moves = [ending.move for ending in endings]
-    # Seconds, not an instant: the store's clock may be another machine's.
-    return Exchanged(moves, accepted, claims, _from_now(tx, tx.next_due(lanes) if lanes and short else None))
+    next_due = tx.next_due(lanes) if lanes and short else None
+    return Exchanged(moves, accepted, claims, next_due, tx.now, monotonic())
 
 
 def next_solo(tx: Transaction, isolated: Sequence[Lane]) -> float | None:

@@ -43,7 +43,7 @@ class Watchdog:
         self._lease_ms = lease_ms
         self._shortest = min(5.0, max(0.1, lease_ms / 3000))
         self.interval = self._shortest
-        self._drift = self._desk.store.now() - monotonic() * 1000
+        self._drift = self._desk.read(_now) - monotonic() * 1000
         self._ran_at = monotonic()
         self._quiet_until = 0.0
 
@@ -104,6 +104,10 @@ class Undertaker:
             for status, count in ended.items():
                 counts[status] = counts.get(status, 0) + count
         return counts
+
+
+def _now(tx: Transaction) -> int:
+    return tx.now
 
 
 def _crashed(_: Claim) -> Outcome:

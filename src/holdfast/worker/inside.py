@@ -117,8 +117,9 @@ class _Keeper(threading.Thread):
 
     def _look(self) -> None:
         runs = self._slots.started()
-        holds = {(hold.id, hold.token): hold for hold in self._desk.read(leases.held, self._owner)}
-        late = self._desk.store.now() + self._lease_ms * 2 / 3
+        found, now = self._desk.read(leases.held, self._owner)
+        holds = {(hold.id, hold.token): hold for hold in found}
+        late = now + self._lease_ms * 2 / 3
         due = []
         for run in runs:
             hold = holds.get((run.id, run.token))

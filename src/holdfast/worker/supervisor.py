@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from holdfast.model.lease import Claim
     from holdfast.signals.port import Ear, Signal
-    from holdfast.store.port import Hold, Store, Transaction
+    from holdfast.store.port import Store
 
 log = logging.getLogger("holdfast.supervisor")
 
@@ -333,7 +333,7 @@ class Supervisor:
         by_owner: dict[str, Holds] = {}
         at: int | None = None
         if any(runs or child.solo or child.slots.holds() for child, runs in begun):  # else there is nothing to compare
-            at, holds = self.desk.read(_held, self.owner)
+            holds, at = self.desk.read(leases.held, self.owner)
             for hold in holds:
                 by_owner.setdefault(hold.owner, {})[hold.id, hold.token] = hold
         now = monotonic()
@@ -378,10 +378,6 @@ class Supervisor:
             if claim is None:
                 return
             self._spawn(claim)
-
-
-def _held(tx: Transaction, owner: str) -> tuple[int, list[Hold]]:
-    return tx.now, leases.held(tx, owner)
 
 
 def _catch_signals(act: Callable[[], None]) -> int:

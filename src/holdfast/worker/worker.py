@@ -19,7 +19,6 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from holdfast.engine import leases
-from holdfast.model import stamp
 from holdfast.model.errors import StoreError
 from holdfast.model.failure import Failure, failure_of
 from holdfast.model.outcome import Outcome, Raised, Stopped, Unstarted
@@ -124,14 +123,14 @@ class Worker:
             self._slots.give(run.slot)
             log_run(_word(move) if accepted else "lost its lease", run)
         for (pool, _), claims in zip(wanted, got.claims, strict=True):
-            if claims:  # as old as the store says: this process may have been stuck since
-                came = monotonic() - max(0, self.desk.store.now() - stamp.from_text(claims[0].started_at)) / 1000
-                pool.ready.extend((claim, came) for claim in claims)
+            pool.ready.extend((claim, got.at) for claim in claims)  # this process may have been stuck since
             self._fill(pool)
         if any(got.claims) or self._ended:
             return 0
         self._slots.hold(holds=self._may_hold())
-        return self._poll() if got.next_due is None else max(0.001, min(self._poll(), got.next_due))
+        if got.next_due is None:
+            return self._poll()
+        return max(0.001, min(self._poll(), (got.next_due - got.now) / 1000 - (monotonic() - got.at)))
 
     def _may_hold(self) -> bool:
         """Whether the supervisor should compare. A claim whose answer was lost with the store is seen by it alone."""

@@ -10,17 +10,24 @@ NAME = ".s.PGSQL.5432"
 
 
 class Proxy:
-    """Between one folder's socket and another's."""
+    """Between a socket in a folder and the server that a connection leads to."""
 
-    def __init__(self, behind, before):
-        self._behind = str(behind / NAME)
+    def __init__(self, connection, before):
+        host, port = connection.info.host, connection.info.port
+        self._behind = f"{host}/.s.PGSQL.{port}" if host.startswith("/") else (host, port)
         self._before = str(before / NAME)
         self._silent = threading.Event()
         self._done = threading.Event()
         self._pairs = {}
+        self._callers = set()
+        self._mute = set()
 
     def swallow(self):
         self._silent.set()
+
+    def mute(self):
+        """From now on the connections that are open bring no more answers; new ones do."""
+        self._mute = set(self._pairs)
 
     def heal(self):
         self._silent.clear()
@@ -49,8 +56,9 @@ class Proxy:
     def _step(self, watched, ready):
         if ready is self._listening:
             caller, _ = ready.accept()
-            server = socket.socket(socket.AF_UNIX)
+            server = socket.socket(socket.AF_UNIX if isinstance(self._behind, str) else socket.AF_INET)
             server.connect(self._behind)
+            self._callers.add(caller)
             self._pairs |= {caller: server, server: caller}
             watched.register(caller, selectors.EVENT_READ)
             watched.register(server, selectors.EVENT_READ)
@@ -59,5 +67,6 @@ class Proxy:
         if not data:
             watched.unregister(ready)
             return
-        if not self._silent.is_set():
+        is_answer = ready not in self._callers
+        if not self._silent.is_set() and not (is_answer and ready in self._mute):
             self._pairs[ready].sendall(data)

@@ -13,13 +13,20 @@ from holdfast.model.errors import StoreError
 from holdfast.model.request import NewJob
 from holdfast.store.postgres.connection import translate
 from holdfast.store.postgres.store import TRIES
-from tests.servers.postgres import server
 from tests.store.given import DONE, claim, enqueue, finish, get, listed, running, write
 from tests.store.postgres.blackhole import Proxy
 
 
 def put(tx):
     return tx.insert([NewJob("mail", "{}")])
+
+
+@pytest.fixture
+def behind_proxy(open_url, admin, tmp_path):
+    own = admin.info
+    with Proxy(admin, tmp_path) as proxy:
+        url = f"postgresql://{own.user}:{own.password}@/{own.dbname}?host={tmp_path}&deadline=1"
+        yield proxy, open_url(url, patience=1)
 
 
 def refusal(call):
@@ -63,12 +70,62 @@ def test_a_group_whose_connection_is_lost_is_told_as_one_and_not_repeated(pg, ki
     assert listed(pg) == []
 
 
-def test_a_loss_during_the_commit_says_that_its_end_is_not_known(pg, kill):
+def test_a_loss_before_the_commit_was_made_says_that_nothing_was_written(pg, kill):
     def die(tx):
         put(tx)
         kill(tx.connection)
 
     error = refusal(lambda: write(pg, die))
+    assert error.code == "STORE_UNAVAILABLE"
+    assert "nothing was written" in str(error)
+    assert listed(pg) == []
+
+
+def test_a_commit_that_was_made_and_not_answered_is_found_out(behind_proxy, pg):
+    proxy, store = behind_proxy
+
+    def put_and_fall_silent(tx):
+        made = put(tx)
+        proxy.mute()
+        return made
+
+    (answer,), news = store.write([put_and_fall_silent])
+    assert listed(pg) == [answer[0][0]]
+    assert news.queues == {"default"}
+
+
+def test_a_commit_that_made_no_job_is_told_as_not_known(behind_proxy):
+    proxy, store = behind_proxy
+
+    def pause_and_fall_silent(tx):
+        tx.pause("default", "ann")
+        proxy.mute()
+
+    assert "not known" in str(refusal(lambda: write(store, pause_and_fall_silent)))
+
+
+def test_a_number_that_was_given_to_another_transaction_after_a_crash_proves_nothing(pg):
+    enqueue(pg)
+    assert pg._became(pg._mark, "0" * 26) == "aborted"
+
+
+def test_a_transaction_that_has_not_ended_is_waited_for_and_no_longer_than_patience_lasts(url, open_url):
+    store = open_url(url, patience=0.1)
+    other = open_url(url)
+    made = put(other.begin())[0][0]
+    assert store._became(other._mark, made) is None
+    other.commit()
+    assert store._became(other._mark, made) == "committed"
+
+
+def test_a_commit_that_nobody_can_tell_of_is_told_as_not_known(behind_proxy):
+    proxy, store = behind_proxy
+
+    def put_and_vanish(tx):
+        put(tx)
+        proxy.swallow()
+
+    error = refusal(lambda: write(store, put_and_vanish))
     assert error.code == "STORE_UNAVAILABLE"
     assert "not known" in str(error)
 
@@ -105,16 +162,15 @@ def test_a_statement_that_takes_too_long_is_ended_by_the_server(open_url, url):
     assert enqueue(store)
 
 
-def test_a_server_that_falls_silent_holds_no_caller_beyond_the_deadline(open_url, url, tmp_path):
-    with Proxy(server().folder, tmp_path) as proxy:
-        store = open_url(f"{url.partition('?')[0]}?host={tmp_path}&deadline=1")
-        job_id = enqueue(store)
-        proxy.swallow()
-        started = monotonic()
-        assert refusal(lambda: enqueue(store)).code == "STORE_UNAVAILABLE"
-        assert monotonic() - started < 8
-        proxy.heal()
-        assert get(store, job_id).id == job_id
+def test_a_server_that_falls_silent_holds_no_caller_beyond_the_deadline(behind_proxy):
+    proxy, store = behind_proxy
+    job_id = enqueue(store)
+    proxy.swallow()
+    started = monotonic()
+    assert refusal(lambda: enqueue(store)).code == "STORE_UNAVAILABLE"
+    assert monotonic() - started < 12
+    proxy.heal()
+    assert get(store, job_id).id == job_id
 
 
 def test_two_that_wait_for_each_other_both_end(pg, url, open_url):
@@ -210,3 +266,34 @@ def test_a_forked_child_leaves_the_parents_connection_alone(pg):
     assert os.waitpid(child, 0)[1] == 0
     assert pg._writer.execute("select 1") == [(1,)]
     assert get(pg, run.id).status == "completed"
+
+
+def test_a_lone_job_is_sent_again_when_its_connection_is_lost(pg, kill):
+    pg.insert_alone(NewJob("mail", "{}"))
+    kill(pg._writer)
+    (job_id, created), _ = pg.insert_alone(NewJob("mail", "{}", key="k"))
+    assert created
+    assert len(listed(pg)) == 2
+    kill(pg._writer)
+    assert pg.insert_alone(NewJob("mail", "{}", key="k"))[0] == (job_id, False)
+
+
+def test_a_lone_job_whose_answer_was_lost_is_stored_once(behind_proxy, pg):
+    proxy, store = behind_proxy
+    store.insert_alone(NewJob("mail", "{}"))
+    proxy.mute()
+    (job_id, created), _ = store.insert_alone(NewJob("mail", "{}"))
+    assert created
+    assert len(listed(pg)) == 2
+    assert get(pg, job_id)
+
+
+def test_a_lone_job_of_which_nothing_can_be_known_is_told_so(behind_proxy, pg):
+    proxy, store = behind_proxy
+    store.insert_alone(NewJob("mail", "{}"))
+    proxy.swallow()
+    error = refusal(lambda: store.insert_alone(NewJob("mail", "{}")))
+    assert error.code == "STORE_UNAVAILABLE"
+    assert "not known whether" in str(error)
+    proxy.heal()
+    assert len(listed(pg)) == 1

@@ -13,6 +13,7 @@ import pytest
 
 import holdfast.store.sqlite.schema as schema_module
 from holdfast.model.errors import StoreError
+from holdfast.store.sqlite.connection import Connection
 from holdfast.store.sqlite.location import Location
 from holdfast.store.sqlite.store import SqliteStore
 from tests.store.given import enqueue, get, listed
@@ -191,6 +192,7 @@ def test_a_process_that_loses_the_race_to_migrate_finds_the_work_done(file, open
 DYING = """
 import os, signal, sys
 from holdfast.store.sqlite import connection
+from holdfast.store.sqlite.connection import Connection
 from holdfast.store.sqlite.location import Location
 from holdfast.store.sqlite.store import SqliteStore
 run, left = connection.Connection.execute, [int(sys.argv[2])]
@@ -234,3 +236,14 @@ def test_on_a_callers_connection_no_tables_are_made(file, open_file, settings):
     own.close()
     assert caught.value.code == "SCHEMA_MISSING"
     assert names(file) == {"users"}
+
+
+def test_tables_that_do_not_fit_are_not_made_by_half(tmp_path):
+    store = SqliteStore(f"sqlite:///{tmp_path}/jobs.db")
+    connection = Connection(store.location)
+    connection.execute("pragma max_page_count = 5")
+    with pytest.raises(StoreError) as caught:
+        schema_module.ensure_schema(connection, store.queries, lambda: 0, lambda _, call: call(), [])
+    connection.close()
+    assert caught.value.code == "STORE_FULL"
+    assert names(tmp_path / "jobs.db") == set()

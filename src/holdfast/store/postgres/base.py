@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
 from holdfast.model.news import News
-from holdfast.store.rows import job_of
+from holdfast.store.verbs import CommonVerbs, Line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.model.job import Job
     from holdfast.store.postgres.connection import Connection
     from holdfast.store.sql import Queries
 
 
-class Line(NamedTuple):
-    """A line of history, to be written."""
-
-    job_id: str
-    from_status: str
-    why: str
-    attempt: int
-    worker: str | None = None
-    error_class: str | None = None
-    actor: str | None = None
-
-
-class Verbs:
+class Verbs(CommonVerbs):
     """An open transaction at one instant, read from the database when it began."""
 
-    __slots__ = ("connection", "news", "now", "queries", "stamp")
+    __slots__ = ("connection", "news", "now", "queries", "stamp", "witness")
 
     def __init__(self, connection: Connection, queries: Queries, now: int) -> None:
         self.connection = connection
@@ -39,6 +26,7 @@ class Verbs:
         self.now = now
         self.stamp = stamp.to_text(now)
         self.news = News()
+        self.witness = ""  # a job made here: if it is there, the transaction was committed
 
     def run(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
         return self.connection.run(self.queries[query], parameters)
@@ -50,23 +38,20 @@ class Verbs:
         """Run a statement of the caller's own, in this transaction."""
         return self.connection.execute(sql, parameters)
 
-    def job(self, row: tuple[Any, ...]) -> Job:
-        return job_of(row)
-
     def write_history(self, lines: Sequence[Line]) -> None:
         if not lines:
             return
-        ids, from_statuses, whys, attempts, workers, error_classes, actors = map(array, zip(*lines, strict=True))
+        ids = array(line.job_id for line in lines)
         self.run(
             "history",
             now=self.stamp,
             ids=ids,
-            from_statuses=from_statuses,
-            whys=whys,
-            attempts=attempts,
-            workers=workers,
-            error_classes=error_classes,
-            actors=actors,
+            from_statuses=array(line.from_status for line in lines),
+            whys=array(line.why for line in lines),
+            attempts=array(line.attempt for line in lines),
+            workers=array(line.worker for line in lines),
+            error_classes=array(line.error_class for line in lines),
+            actors=array(line.actor for line in lines),
         )
         self.run("history_trim", ids=ids)
 

@@ -93,17 +93,17 @@ class Connection:
             for row in rows:
                 copy.write_row(row)
 
-    def begin(self, ask_the_time: str | None, *, read_only: bool = False) -> int:
-        """Open a transaction, set its limits and read its instant: one round trip for all of it."""
+    def begin(self, *questions: str, read_only: bool = False) -> list[Any]:
+        """Open a transaction, set its limits and ask what is to be known of it: one round trip for all of it."""
         mode = " isolation level repeatable read read only" if read_only else " read write"
         limits = f"set local statement_timeout = {self.location.deadline * 1000}"
         idle = f"set local idle_in_transaction_session_timeout = {_IDLE_MS}"
-        cursor = self.raw.execute(";".join(filter(None, (f"begin{mode}", limits, idle, ask_the_time))))
-        if ask_the_time is None:
-            return 0
+        cursor = self.raw.execute(";".join((f"begin{mode}", limits, idle, *questions)))
+        answers = []
         while cursor.nextset():
-            pass
-        return int(cursor.fetchone()[0])
+            if cursor.description is not None:
+                answers.append(cursor.fetchone()[0])
+        return answers
 
     def commit(self) -> None:
         """Make the transaction durable."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
-from holdfast.model.figures import bucket_of
 from holdfast.model.lease import Claim
 from holdfast.model.status import Status
-from holdfast.store.postgres.base import Line, Verbs, array
+from holdfast.store.postgres.base import Verbs, array
+from holdfast.store.verbs import claims, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,21 +66,8 @@ class LeaseVerbs(Verbs):
         self._record([ending for ending, held in zip(endings, accepted, strict=True) if held], reached)
         return accepted
 
-    def progress(self, job_id: str, token: int, progress: str) -> bool:
-        held = self.change("progress", id=job_id, token=token, progress=progress, now=self.stamp) == 1
-        if held:
-            self.news.jobs.append(job_id)
-        return held
-
-    def beat(self, worker: dict[str, Any]) -> None:
-        self.run("beat", now=self.stamp, **worker)
-
     def next_due(self, lanes: Sequence[Lane]) -> int | None:
         due = self.run("next_due", now=self.stamp, **_lanes(lanes))[0][0]
-        return None if due is None else stamp.from_text(due)
-
-    def next_alone(self) -> int | None:
-        due = self.run("next_alone", now=self.stamp)[0][0]
         return None if due is None else stamp.from_text(due)
 
     def _take(self, query: str, order: Order, limit: int) -> list[tuple[Any, ...]]:
@@ -134,17 +119,14 @@ class LeaseVerbs(Verbs):
         if freed:
             self.run("free_active_key", ids=array(freed))
         unusual = [ending for ending in endings if ending.move.status is not Status.COMPLETED]
-        self.write_history([_line(ending, reached[ending.claim.id, ending.claim.token]) for ending in unusual])
+        self.write_history([line_of(ending, reached[ending.claim.id, ending.claim.token]) for ending in unusual])
         self._count(ended)
 
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
-        """Add the endings to the minute's histograms. Those of one claim and one enqueue are counted together."""
-        counts: Counter[tuple[str, str, str, str, int]] = Counter()
-        for (queue, kind, status, started_at, created_at), count in Counter(ended).items():
-            counts[queue, kind, status, "run", bucket_of(self.now - stamp.from_text(started_at))] += count
-            counts[queue, kind, status, "total", bucket_of(self.now - stamp.from_text(created_at))] += count
-        if not counts:
+        """Add the endings to the minute's histograms."""
+        if not ended:
             return
+        counts = self.histograms(ended)
         queues, types, statuses, measures, buckets = map(array, zip(*counts, strict=True))
         self.run(
             "figure",
@@ -158,21 +140,9 @@ class LeaseVerbs(Verbs):
         )
 
 
-def claims(rows: list[tuple[Any, ...]]) -> list[Claim]:
-    """Rows as workers take them."""
-    return [Claim._make(row) for row in rows]
-
-
 def minute_of(at: str) -> str:
     """The stamp of the minute that a stamp lies in."""
     return at[:16] + ":00.000Z"
-
-
-def _line(ending: Ending, reached: str) -> Line:
-    claim, move = ending
-    kind = None if move.error is None else json.loads(move.error)["class"]
-    why = "cancelled" if reached == Status.CANCELLED else move.why  # a cancel was asked for during the run
-    return Line(claim.id, "in_progress", why, claim.attempts, claim.lease_owner, kind)
 
 
 def _lanes(lanes: Sequence[Lane]) -> dict[str, object]:

@@ -3,9 +3,10 @@
 Not safe for several threads by itself: the engine's desk sees to it that one thread at a time writes, and one reads.
 
 Failure cases: a connection that was lost is dropped and opened again by the next call; a call that met the loss before
-anything was sent in its transaction is simply run again. A loss during the commit leaves open whether it was made: the
-caller is told so, and nothing is repeated. A deadlock or a serialization failure undoes the transaction, which is
-then run again.
+anything was sent in its transaction is simply run again. Where a commit goes unanswered, the server is asked, by the
+transaction's number and by a job that it made, what became of it; only where that cannot be told is the caller left
+with "not known", and nothing is ever repeated on a guess. A deadlock or a serialization failure undoes the transaction,
+which is then run again.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from importlib.resources import files
 from random import uniform
-from time import sleep
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
+from holdfast.model import stamp
 from holdfast.model.errors import StoreError
+from holdfast.model.ids import new_ids
 from holdfast.model.news import News
+from holdfast.store.postgres.base import array
 from holdfast.store.postgres.connection import Connection, is_busy, is_ours, translate
 from holdfast.store.postgres.jobs import JobVerbs
 from holdfast.store.postgres.leases import LeaseVerbs
@@ -29,7 +33,16 @@ from holdfast.store.sql import Queries, named_placeholders
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from holdfast.model.request import NewJob
+
 TRIES = 10
+PATIENCE = 10.0  # seconds to ask what became of a commit
+
+
+_ENDS = {
+    "aborted": "before it was made: nothing was written; try again",
+    None: "and it is not known whether it was made: look before you repeat it",
+}
 
 
 class PostgresTransaction(JobVerbs, LeaseVerbs, UpkeepVerbs):
@@ -41,11 +54,14 @@ class PostgresTransaction(JobVerbs, LeaseVerbs, UpkeepVerbs):
 class PostgresStore:
     """The promises of the port, on one database."""
 
-    def __init__(self, url: str, *, clock: Callable[[], int] | None = None) -> None:
+    def __init__(self, url: str, *, clock: Callable[[], int] | None = None, patience: float = PATIENCE) -> None:
         self.location = Location(url)
         self.url = url
         self.queries = Queries(_read_file, named_placeholders)
         self._clock = clock
+        self._patience = patience
+        self._mark = ""
+        self._ahead: float | None = None
         self._writer: Connection | None = None
         self._reader: Connection | None = None
         self._open: PostgresTransaction | None = None
@@ -78,6 +94,18 @@ class PostgresStore:
             news.jobs += told.jobs
         return answers, news
 
+    def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
+        with self._telling():
+            job_id = None if isinstance(job.key_window, int) else self._insert_at_once(job)
+        if job_id is not None:
+            news = News()
+            news.queues.add(job.queue)
+            return (job_id, True), news
+        (answer,), news = self._write_alone(lambda transaction: transaction.insert([job])[0])
+        if isinstance(answer, Exception):
+            raise answer
+        return answer, news
+
     def read(self, call: Callable[[Any], Any]) -> Any:
         with self._telling():
             transaction = self._begun("_reader", read_only=True)
@@ -100,11 +128,12 @@ class PostgresStore:
         except Exception as error:
             if not connection.is_lost():
                 raise self._told(error) from error  # a constraint that is checked at the end, for one
-            raise StoreError(
-                "STORE_UNAVAILABLE",
-                f"{self.location.shown}: the connection was lost during the commit, and it is not known whether it was "
-                "made: look before you repeat it",
-            ) from error
+            end = self._became(self._mark, transaction.witness)
+            if end != "committed":
+                raise StoreError(
+                    "STORE_UNAVAILABLE",
+                    f"{self.location.shown}: the connection was lost during the commit, {_ENDS[end]}",
+                ) from error
         return transaction.news
 
     def roll_back(self) -> None:
@@ -139,7 +168,7 @@ class PostgresStore:
         with self._telling():
             connection = Connection.open(self.location)
             try:
-                now = connection.begin(self.queries["now"])
+                (now,) = connection.begin(self.queries["now"])
                 made = migrate(connection, self.queries, self._clock() if self._clock else now)
                 connection.commit()
             finally:
@@ -173,22 +202,106 @@ class PostgresStore:
                 raise
             sleep(uniform(0, 0.01))  # whoever was in the way may be done by then
 
+    def _insert_at_once(self, job: NewJob) -> str | None:
+        """One statement that commits by itself: one round trip instead of three. None if its key is taken.
+
+        Should the answer be lost, the same job is sent once more on a new connection: its id makes that harmless.
+        """
+        connection = self._writer or self._connect("_writer")
+        row = self._lone_row(job, connection)
+        try:
+            made = connection.change(self.queries["insert_alone"], row)
+        except Exception:
+            if not connection.is_lost():
+                raise
+            made = self._insert_again(row)
+        return str(row["id"]) if made else None
+
+    def _insert_again(self, row: dict[str, object]) -> int:
+        give_up = monotonic() + self._patience
+        while True:
+            try:
+                connection = self._connect("_writer")
+                made = connection.change(self.queries["insert_alone"], row)
+                return made or len(connection.run(self.queries["versions"], {"ids": array([row["id"]])}))
+            except Exception as error:
+                self._writer = None
+                if monotonic() > give_up:
+                    raise StoreError(
+                        "STORE_UNAVAILABLE", f"{self.location.shown}: the connection was lost, {_ENDS[None]}"
+                    ) from error
+            sleep(0.05)
+
+    def _lone_row(self, job: NewJob, connection: Connection) -> dict[str, object]:
+        now = self._clock() if self._clock else None
+        if now is None and self._ahead is None:
+            self._tell_time(connection.run(self.queries["now"], {})[0][0])
+        about = now if now is not None else int(monotonic() * 1000 + (self._ahead or 0))
+        return {
+            "id": new_ids(about, 1)[0],
+            "type": job.type,
+            "priority": job.priority,
+            "scheduled_at": None if job.scheduled_at is None else stamp.to_text(job.scheduled_at),
+            "delay": min(job.delay or 0, stamp.LAST - about),
+            "payload": job.payload,
+            "key": job.key,
+            "max_attempts": job.max_attempts,
+            "now": None if now is None else stamp.to_text(now),
+            "queue": job.queue,
+            "tenant": job.tenant,
+            "group": job.group,
+            "context": job.context,
+            "payload_version": job.payload_version,
+            "timeout_ms": job.timeout_ms,
+            "key_until": job.key_window,
+        }
+
+    def _tell_time(self, now: int) -> None:
+        """How far the database's clock is ahead of this process's own: enough for the time in an id."""
+        self._ahead = now - monotonic() * 1000
+
+    def _became(self, mark: str, witness: str) -> str | None:
+        """How a transaction ended whose commit was not answered; None if that cannot be told, or not in time."""
+        give_up = monotonic() + self._patience
+        ends: list[str] = []
+        while monotonic() < give_up:
+            try:
+                end, is_there = self.read(lambda transaction: transaction.run("became", mark=mark, witness=witness))[0]
+            except StoreError:  # not back yet
+                end, is_there = "in progress", False
+            if is_there:
+                return "committed"
+            if end == "aborted":
+                return "aborted"
+            # A look that began before the commit sees its end, but not yet its jobs: only the second one counts.
+            if end != "in progress" and end in ends:
+                return "aborted" if witness else None
+            ends.append(end)
+            sleep(0.05)
+        return None
+
     def _begun(self, which: str, *, read_only: bool = False) -> PostgresTransaction:
         """A transaction that has begun; on a new connection where the old one was lost since its last use."""
-        ask_the_time = None if self._clock else self.queries["now"]
+        questions = [
+            self.queries[name] for name in (*(() if self._clock else ("now",)), *(() if read_only else ("mark",)))
+        ]
         connection = getattr(self, which)
         if connection is None:
             connection = self._connect(which)
-            now = connection.begin(ask_the_time, read_only=read_only)
+            answers = connection.begin(*questions, read_only=read_only)
         else:
             try:
-                now = connection.begin(ask_the_time, read_only=read_only)
+                answers = connection.begin(*questions, read_only=read_only)
             except Exception:
                 if not connection.is_lost():
                     raise
                 setattr(self, which, None)
                 return self._begun(which, read_only=read_only)
-        return PostgresTransaction(connection, self.queries, self._clock() if self._clock else now)
+        if not read_only:
+            self._mark = answers.pop()
+        if answers:
+            self._tell_time(answers[0])
+        return PostgresTransaction(connection, self.queries, self._clock() if self._clock else answers[0])
 
     def _connect(self, which: str) -> Connection:
         connection = Connection.open(self.location)

@@ -6,18 +6,19 @@ import json
 
 from holdfast.model import stamp
 from holdfast.model.news import News
+from holdfast.store.verbs import CommonVerbs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
-    from holdfast.model.job import Job
     from holdfast.store.sql import Queries
     from holdfast.store.sqlite.connection import Connection
+    from holdfast.store.verbs import Line
 
 
-class Verbs:
+class Verbs(CommonVerbs):
     """An open transaction at one instant, read after the write lock was taken."""
 
     __slots__ = ("_space", "connection", "news", "now", "queries", "stamp")
@@ -51,35 +52,17 @@ class Verbs:
         """Ids as one parameter; ids hold nothing that JSON would escape."""
         return json.dumps(ids)
 
-    def job(self, row: tuple[Any, ...]) -> Job:
-        from holdfast.store.rows import job_of  # noqa: PLC0415  # heavier than a cold hook can afford
-
-        return job_of(row)
-
-    def line(
-        self,
-        job_id: str,
-        from_status: str,
-        why: str,
-        attempt: int,
-        *,
-        worker: str | None = None,
-        error_class: str | None = None,
-        actor: str | None = None,
-    ) -> dict[str, object]:
-        """A line of history, to be written."""
-        return {
-            "id": job_id,
-            "now": self.stamp,
-            "from_status": from_status,
-            "why": why,
-            "attempt": attempt,
-            "worker": worker,
-            "error_class": error_class,
-            "actor": actor,
-        }
-
-    def write_history(self, lines: Iterable[dict[str, object]]) -> None:
+    def write_history(self, lines: Sequence[Line]) -> None:
         for line in lines:
-            self.run("history", **line)
-            self.run("history_trim", id=line["id"])
+            self.run(
+                "history",
+                id=line.job_id,
+                now=self.stamp,
+                from_status=line.from_status,
+                why=line.why,
+                attempt=line.attempt,
+                worker=line.worker,
+                error_class=line.error_class,
+                actor=line.actor,
+            )
+            self.run("history_trim", id=line.job_id)

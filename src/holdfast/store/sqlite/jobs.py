@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from holdfast.model import stamp
-from holdfast.model.errors import KeyConflict
 from holdfast.model.ids import new_ids
-from holdfast.model.payload import same
 from holdfast.model.status import TERMINAL
 from holdfast.store.sqlite.base import Verbs
+from holdfast.store.verbs import refuse_other_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
-    from holdfast.model.job import Job
     from holdfast.model.request import NewJob
 
 WINDOW = 10_000
@@ -32,8 +28,8 @@ class JobVerbs(Verbs):
         ids = new_ids(self.now, len(jobs))
         if len(jobs) == 1:
             self.news.queues.add(jobs[0].queue)
-            return [self._insert_one(self._row(jobs[0], ids[0]))]
-        rows = [self._row(job, job_id) for job, job_id in zip(jobs, ids, strict=True)]
+            return [self._insert_one(self.new_row(jobs[0], ids[0]))]
+        rows = [self.new_row(job, job_id) for job, job_id in zip(jobs, ids, strict=True)]
         self.news.queues.update(job.queue for job in jobs)
         self.connection.save()  # all or none, even if the caller's transaction goes on
         try:
@@ -49,30 +45,6 @@ class JobVerbs(Verbs):
         self.connection.release()
         return answers
 
-    def has_key(self, tenant: str, key: str) -> bool:
-        return bool(self.run("key_holder", tenant=tenant, key=key))
-
-    def get(self, job_id: str, tenant: str | None = None) -> Job | None:
-        rows = self.run("get", id=job_id, tenant=tenant)
-        return self.job(rows[0]) if rows else None
-
-    def list_jobs(self, where: dict[str, str | None], before: str, limit: int) -> tuple[list[Job], str | None]:
-        filters = dict.fromkeys(("status", "type", "queue", "group", "tenant")) | where
-        found: list[Job] = []
-        while len(found) < limit:
-            edge = self.run("window", before=before, window=WINDOW)
-            floor = edge[0][0] if edge else ""
-            rows = self.run("list", floor=floor, before=before, limit=limit - len(found), **filters)
-            found += map(self.job, rows)
-            if not floor and len(found) < limit:
-                return found, None
-            before = found[-1].id if len(found) == limit else floor + "~"  # the floor's own row comes next
-        return found, before
-
-    def attention(self, status: str, before: str, limit: int, where: dict[str, str | None]) -> list[Job]:
-        filters = {"type": None, "tenant": None} | where
-        return list(map(self.job, self.run("attention", status=status, before=before, limit=limit, **filters)))
-
     def cancel(self, job_id: str, *, tenant: str | None, graceful: bool, error: str) -> str | None:
         this = {"id": job_id, "tenant": tenant, "now": self.stamp}
         before = self.run("versions", ids=self.ids([job_id]))
@@ -87,48 +59,6 @@ class JobVerbs(Verbs):
         self._ended_by_hand(job_id)
         return str(left)
 
-    def retry(self, job_id: str, tenant: str | None = None) -> bool:
-        if not self.change("retry", id=job_id, tenant=tenant, now=self.stamp):
-            return False
-        row = self.get(job_id)
-        assert row is not None, "the row was changed a moment ago, in this transaction"
-        self.news.queues.add(row.queue)
-        self.news.jobs.append(job_id)
-        return True
-
-    def note(self, job_id: str, *, from_status: str, why: str, attempt: int = 0, actor: str | None = None) -> None:
-        self.write_history([self.line(job_id, from_status, why, attempt, actor=actor)])
-
-    def history(self, job_id: str) -> list[dict[str, Any]]:
-        names = ("at", "from_status", "to_status", "why", "attempt", "worker", "error_class", "actor")
-        return [dict(zip(names, row, strict=True)) for row in self.run("history_of", id=job_id)]
-
-    def _row(self, job: NewJob, job_id: str) -> dict[str, object]:
-        if job.scheduled_at is not None:
-            due = stamp.to_text(job.scheduled_at)
-        elif job.delay:
-            due = stamp.to_text(min(self.now + job.delay, stamp.LAST))
-        else:
-            due = self.stamp
-        window = job.key_window
-        return {
-            "id": job_id,
-            "type": job.type,
-            "priority": job.priority,
-            "scheduled_at": due,
-            "payload": job.payload,
-            "key": job.key,
-            "max_attempts": job.max_attempts,
-            "now": self.stamp,
-            "queue": job.queue,
-            "tenant": job.tenant,
-            "group": job.group,
-            "context": job.context,
-            "payload_version": job.payload_version,
-            "timeout_ms": job.timeout_ms,
-            "key_until": stamp.to_text(min(self.now + window, stamp.LAST)) if isinstance(window, int) else window,
-        }
-
     def _insert_one(self, row: dict[str, object]) -> tuple[str, bool]:
         if self.connection.change(self.queries["insert"], row):
             return str(row["id"]), True
@@ -137,12 +67,7 @@ class JobVerbs(Verbs):
             self.change("free_key", id=holder)
             self.change("insert", **row)
             return str(row["id"]), True
-        if kind != row["type"] or not same(payload, str(row["payload"])):
-            raise KeyConflict(
-                "KEY_CONFLICT",
-                f"key {row['key']!r} belongs to job {holder} of type {kind!r} with another "
-                f"{'payload' if kind == row['type'] else 'type'}: use a key of its own for each different request",
-            )
+        refuse_other_request(row, holder, kind, payload)
         return holder, False
 
     def _ended_by_hand(self, job_id: str) -> None:

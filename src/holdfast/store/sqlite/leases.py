@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 
 from holdfast.model import stamp
-from holdfast.model.figures import bucket_of
 from holdfast.model.status import Status
 from holdfast.store.sqlite.base import Verbs
+from holdfast.store.verbs import claims, line_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ class LeaseVerbs(Verbs):
         until = stamp.to_text(self.now + order.lease_ms)
         rows = self.run("claim", ids=self.ids(ids), owner=order.owner, until=until, now=self.stamp)
         rows.sort(key=_by_turn)
-        return _claims(rows)
+        return claims(rows)
 
     def renew(self, holds: Sequence[tuple[str, int]], lease_ms: int) -> list[bool]:
         until = stamp.to_text(self.now + lease_ms)
@@ -56,15 +55,6 @@ class LeaseVerbs(Verbs):
         self._record([ending for ending, held in zip(endings, accepted, strict=True) if held])
         return accepted
 
-    def progress(self, job_id: str, token: int, progress: str) -> bool:
-        held = self.change("progress", id=job_id, token=token, progress=progress, now=self.stamp) == 1
-        if held:
-            self.news.jobs.append(job_id)
-        return held
-
-    def beat(self, worker: dict[str, Any]) -> None:
-        self.run("beat", now=self.stamp, **worker)
-
     def next_due(self, lanes: Sequence[Lane]) -> int | None:
         stamps = [
             row[0]
@@ -73,10 +63,6 @@ class LeaseVerbs(Verbs):
             if row[0] is not None
         ]
         return stamp.from_text(min(stamps)) if stamps else None
-
-    def next_alone(self) -> int | None:
-        due = self.run("next_alone", now=self.stamp)[0][0]
-        return None if due is None else stamp.from_text(due)
 
     def _due(self, order: Order) -> list[str]:
         """The ids to take: lane by lane within a priority, and no further than the order is filled."""
@@ -132,31 +118,15 @@ class LeaseVerbs(Verbs):
             if claim.key_until == "active":
                 self.run("free_active_key", id=claim.id)
             ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
-        self.write_history(self._line(ending, reached.get(ending.claim.id)) for ending in unusual)
+        self.write_history([line_of(ending, reached.get(ending.claim.id)) for ending in unusual])
         self._count(ended)
 
-    def _line(self, ending: Ending, reached: str | None) -> dict[str, object]:
-        claim, move = ending
-        kind = None if move.error is None else json.loads(move.error)["class"]
-        why = "cancelled" if reached == Status.CANCELLED else move.why  # a cancel was asked for during the run
-        return self.line(claim.id, "in_progress", why, claim.attempts, worker=claim.lease_owner, error_class=kind)
-
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
-        """Add the endings to the minute's histograms. Those of one claim and one enqueue are counted together."""
-        counts: Counter[tuple[str, str, str, str, int]] = Counter()
-        for (queue, kind, status, started_at, created_at), count in Counter(ended).items():
-            counts[queue, kind, status, "run", bucket_of(self.now - stamp.from_text(started_at))] += count
-            counts[queue, kind, status, "total", bucket_of(self.now - stamp.from_text(created_at))] += count
+        """Add the endings to the minute's histograms."""
         minute = self.stamp[:16]
         names = ("queue", "type", "status", "measure", "bucket")
-        for key, count in counts.items():
+        for key, count in self.histograms(ended).items():
             self.run("figure", minute=minute, count=count, **dict(zip(names, key, strict=True)))
-
-
-def _claims(rows: list[tuple[Any, ...]]) -> list[Claim]:
-    from holdfast.model.lease import Claim  # noqa: PLC0415  # a cold hook enqueues, it never claims
-
-    return [Claim._make(row) for row in rows]
 
 
 def _lane(lane: list[Any]) -> dict[str, object]:

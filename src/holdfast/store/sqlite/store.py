@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from holdfast.model.request import NewJob
+
 PATIENCE = 30.0  # seconds to wait for another process's write lock
 SPACE_FLOOR = 8 * 1024 * 1024
 WAL_LIMIT = 64 * 1024 * 1024
@@ -78,6 +80,12 @@ class SqliteStore:
             news.queues |= told.queues
             news.jobs += told.jobs
         return answers, news
+
+    def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
+        (answer,), news = self._write_alone(lambda transaction: transaction.insert([job])[0])
+        if isinstance(answer, Exception):
+            raise answer
+        return answer, news
 
     def read(self, call: Callable[[Any], Any]) -> Any:
         connection = self._reading()

@@ -1,5 +1,6 @@
 -- finish: end runs, but only for the worker that still holds the lease. After a cancel was asked for, only a
 -- completed run keeps its ending. Many runs end by few kinds of moves, so these come apart and once each.
+-- A lease means `in_progress`, by the table's own check; named by its status the planner would walk the index of leases.
 update job_queue as j set
     status = case when j.cancel_requested_at is null or m.status = 'completed' then m.status else 'cancelled' end,
     completed_at = case
@@ -23,5 +24,5 @@ from
     ) with ordinality as m (
         status, scheduled_at, error, give_back, failed, crashed, interrupted, hold, free, number
     ) on m.number = e.move
-where j.id = e.id and j.lease_token = e.token and j.status = 'in_progress' and j.lease_until < :expired_before::timestamptz
+where j.id = e.id and j.lease_token = e.token and j.lease_owner is not null and j.lease_until < :expired_before::timestamptz
 returning j.id, e.token, j.status
