@@ -176,6 +176,7 @@ def test_advice_stands_below_what_was_seen(cli, app):
     assert lines[place + 1].strip() == "-> start one: `holdfast worker`"
 
 
+@pytest.mark.slow
 def test_the_doctor_says_whether_the_signal_is_proven(app, findings, monkeypatch):
     app.enqueue("mail")
     monkeypatch.setenv("HOLDFAST_SIGNAL", "off")
