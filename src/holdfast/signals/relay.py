@@ -41,6 +41,7 @@ class RelaySignal:
         self._thread: threading.Thread | None = None
         self._pending, self._early = News(), News()
         self._again: list[float] = []  # when to tell the early news again
+        self._flushes_at_exit = False
         self._begin()
         _at_fork(self)
 
@@ -111,10 +112,17 @@ class RelaySignal:
         hang_up(line)
 
     def _have_thread(self) -> None:
-        if self._thread is None:
-            self._over = False
-            self._thread = threading.Thread(target=self._tell_while_needed, name="holdfast-teller", daemon=True)
-            self._thread.start()
+        if self._thread is not None:
+            return
+        self._over = False
+        thread = threading.Thread(target=self._tell_while_needed, name="holdfast-teller", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the interpreter ends, or there are too many: the others find it by polling
+            return
+        self._thread = thread
+        if not self._flushes_at_exit:
+            self._flushes_at_exit = True
             _at_exit(self)
 
     def _awaited(self) -> bool:
