@@ -154,3 +154,49 @@ def test_a_flood_costs_less_than_half_a_core_and_no_memory(kind):
     finally:
         hearer.send_signal(signals.SIGKILL)
         hearer.communicate()
+
+
+WRITER = """
+    import sys, time
+    from holdfast import App
+    app = App(sys.argv[1], signal=sys.argv[2])
+    app.enqueue("warm")
+    sys.stdin.readline()
+    for number in range(int(sys.argv[3])):
+        app.enqueue("work", {"number": number})
+    app.close()
+"""
+WRITERS = int(os.environ.get("HOLDFAST_WRITERS", "4"))
+COMMITS = int(os.environ.get("HOLDFAST_COMMITS", "300"))
+
+
+def commits_per_second(url, signal):
+    arguments = [sys.executable, "-c", textwrap.dedent(WRITER), url, signal, str(COMMITS)]
+    writers = [subprocess.Popen(arguments, stdin=subprocess.PIPE, text=True) for _ in range(WRITERS)]
+    time.sleep(2)  # all are warm
+    begun = time.monotonic()
+    for writer in writers:
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    for writer in writers:
+        assert writer.wait(120) == 0
+        writer.stdin.close()
+    return WRITERS * COMMITS / (time.monotonic() - begun)
+
+
+def test_writers_lose_little_to_the_signal(open_signal, listen):
+    server = postgres.OwnServer(("max_connections=200",))  # durable, as it is in earnest
+    url = server.migrated()
+    ear = listen(open_signal("postgres", url))
+    try:
+        rates = {"off": [], "store": []}
+        for _ in range(3):
+            for signal, found in rates.items():
+                found.append(commits_per_second(url, signal))
+        assert heard(ear)
+        best = {signal: max(found) for signal, found in rates.items()}
+        sys.stdout.write(f"\n{WRITERS} writers, commits/s: {best}\n")
+        assert best["store"] > 0.7 * best["off"]
+    finally:
+        ear.close()
+        server.remove(os.getpid())

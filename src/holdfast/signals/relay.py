@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 EARLY = (0.02, 0.1, 0.5, 2.0, 8.0)  # seconds after an enqueue on a caller's own connection
-GATHER = 0.005  # seconds in which the commits of a burst become one message
+GATHER = 0.02  # seconds in which the commits of a burst become one message
 KEEP = 2.0  # between two looks at a line on which nothing is sent
 FLUSH_SECONDS = 1.0  # how long the end of a process may wait for its last message
 _STEP = 0.05
@@ -96,8 +96,8 @@ class RelaySignal:
             if not self._awaited():
                 line = _kept(line)
                 continue
-            if not self._over and monotonic() - sent < GATHER:  # the first goes at once, those of a burst together
-                sleep(GATHER)
+            if not self._over:  # the first goes at once, those of a burst together
+                sleep(max(0.0, sent + GATHER - monotonic()))
             self._told.clear()
             news = self._take()
             if not news:
