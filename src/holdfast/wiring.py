@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.signals.port import Signal
+    from holdfast.store.moving import Side
     from holdfast.store.port import Store
 
 DEFAULT_URL = "sqlite:///holdfast.db"
@@ -41,6 +42,18 @@ def store_url(url: str | None) -> str:
             "(four slashes: an absolute path)",
         )
     return url or os.environ.get("HOLDFAST_URL") or DEFAULT_URL
+
+
+def open_side(url: str) -> Side:
+    """The store at an address as one end of a move."""
+    if url.startswith("sqlite:"):
+        from holdfast.store.sqlite.moving import SqliteSide  # noqa: PLC0415
+
+        return SqliteSide(url)
+    open_store(url)  # tells what is wrong with the address, or that the driver is missing
+    from holdfast.store.postgres.moving import PostgresSide  # noqa: PLC0415
+
+    return PostgresSide(url)
 
 
 def open_signal(url: str) -> Signal:

@@ -40,7 +40,7 @@ class JobVerbs(Verbs):
             return [(str(row["id"]), True) if row["id"] in created else self._insert_one(row) for row in rows]
 
     def has_key(self, tenant: str, key: str) -> bool:
-        return bool(self.run("key_holder", tenant=tenant, key=key))
+        return bool(self.run("key_holder", tenant=tenant or self.connection.location.tenant, key=key))
 
     def get(self, job_id: str, tenant: str | None = None) -> Job | None:
         rows = self.run("get", id=job_id, tenant=tenant)
@@ -113,7 +113,7 @@ class JobVerbs(Verbs):
             "max_attempts": job.max_attempts,
             "now": self.stamp,
             "queue": job.queue,
-            "tenant": job.tenant,
+            "tenant": job.tenant or self.connection.location.tenant,
             "group": job.group,
             "context": job.context,
             "payload_version": job.payload_version,
