@@ -49,14 +49,14 @@ _POSTGRES = ("postgresql:", "postgres:")
 def command(source: str | None, target: str, wait: float, *, undo: bool, yes: bool, as_json: bool) -> None:
     """Move a SQLite queue to PostgreSQL, or back, and prove that nothing was lost.
 
-    Waiting, scheduled, parked and ended jobs, history, figures and pauses; keys and lease tokens as they are. Each table
-    is counted and hashed on both sides before the target is opened.
+    Waiting, scheduled, parked and ended jobs, history, figures and pauses; keys and lease tokens as they are. Each
+    table is counted and hashed on both sides before the target is opened.
 
-    First claims stop, and running jobs are waited for. Then the file is closed: every process that still uses it is told
-    the new address, so nothing is lost and nothing runs twice. If anything fails, the file is opened again.
+    First claims stop, and running jobs are waited for. Then the file is closed: every process that still uses it is
+    told the new address, so nothing is lost and nothing runs twice. If anything fails, the file is opened again.
     Killed half-way, the same command goes on. Exit code 0 when the target has everything, 1 when it has not.
     """
-    from holdfast.engine.moving import move, undo as take_back  # noqa: PLC0415
+    from holdfast.engine import moving  # noqa: PLC0415
 
     here, there = _sides(store_url(chosen_url(source)), target)
     begun = monotonic()
@@ -65,7 +65,7 @@ def command(source: str | None, target: str, wait: float, *, undo: bool, yes: bo
             note("nothing was moved; --yes answers without being asked")
             raise click.exceptions.Exit(FAILED)
         with _bars() as tell:
-            moved = (take_back if undo else move)(here, there, wait=wait, tell=tell)
+            moved = (moving.undo if undo else moving.move)(here, there, wait=wait, tell=tell)
     finally:
         here.close()
         there.close()
@@ -126,7 +126,8 @@ def _show(moved: Moved, source: Side, target: Side, *, seconds: float, as_json: 
 
 
 def _verdict(moved: Moved, source: Side, target: Side, seconds: float) -> str:
-    now = f"Set HOLDFAST_URL to {clean(target.shown)} (with your user) and start your processes anew."
+    user = " (with your user and password)" if target.shown.startswith(_POSTGRES) else ""
+    now = f"Set HOLDFAST_URL to {clean(target.shown)}{user} and start your processes anew."
     match moved.outcome:
         case "already":
             return f"{clean(target.shown)} has everything already. {now}"

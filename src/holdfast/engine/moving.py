@@ -26,7 +26,7 @@ from holdfast.model.errors import HoldfastError, StoreError
 from holdfast.model.ids import new_ids
 from holdfast.model.moving import Mark, Step, are_related, moved, next_step
 from holdfast.model.stamp import from_text
-from holdfast.store.moving import TABLES, Side
+from holdfast.store.moving import TABLES, Busy, Side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -59,23 +59,25 @@ def move(source: Side, target: Side, *, wait: float, tell: Tell) -> Moved:
     """Bring the queue of the source to the target; waits so many seconds for runs under way."""
     end = monotonic() + wait
     while True:
-        with _both(source, target):
-            marks = source.mark(), target.mark()
-            step = next_step(*marks)
-            if step is Step.DONE:
-                return Moved("already", marks[1].filled_by, {})
-            if step is Step.REOPEN:
-                _check_peer(target, source, marks[1])
-                target.reopen()
-                target.commit()
-                return Moved("reopened", "", {})
-            if step is Step.COPY:
-                _check_peer(source, target, marks[0])
-                break
-            left = _close(source, target, marks, last=monotonic() > end)
-        tell("runs under way", 0, left)
-        if left:
-            sleep(_LOOK_S)
+        last, left = monotonic() > end, 1
+        try:
+            with _both(source, target):
+                marks = source.mark(), target.mark()
+                match next_step(*marks):
+                    case Step.DONE:
+                        return Moved("already", marks[1].filled_by, {})
+                    case Step.REOPEN:
+                        return _reopened(target, source, marks[1])
+                    case Step.COPY:
+                        _check_peer(source, target, marks[0])
+                        break
+                    case Step.CLOSE:
+                        left = _close(source, target, marks, last=last)
+        except Busy:
+            if last:
+                raise
+        tell("runs to wait for", left, left)
+        sleep(_LOOK_S if left else 0)
     return _moved(source, target, tell)
 
 
@@ -94,9 +96,17 @@ def undo(source: Side, target: Side, *, wait: float, tell: Tell) -> Moved:
     return move(target, source, wait=wait, tell=tell)
 
 
+def _reopened(closed: Side, other: Side, mark: Mark) -> Moved:
+    _check_peer(closed, other, mark)
+    closed.reopen()
+    closed.commit()
+    return Moved("reopened", "", {})
+
+
 def _close(source: Side, target: Side, marks: tuple[Mark, Mark], *, last: bool) -> int:
     """Close the source if nothing runs; answers how many runs are left."""
     target.check_room(marks[0])  # said before anything is changed
+    source.keep_out()
     left = source.leases()
     if left and last:
         source.resume()
@@ -135,18 +145,18 @@ def _copied(source: Side, target: Side, marks: tuple[Mark, Mark], tell: Tell) ->
     sizes = source.sizes()
     sent: dict[str, Tally] = {}
     for table in TABLES:
-        seen = _Seen(lambda done, table=table: tell(f"copying {table}", done, sizes[table]))
+        seen = _Seen(tell, f"copying {table}", sizes[table])
         target.fill(table, seen.watch(source.rows(table)))
         sent[table] = seen.tally()
     for table in TABLES:
-        seen = _Seen(lambda done, table=table: tell(f"verifying {table}", done, sizes[table]))
+        seen = _Seen(tell, f"verifying {table}", sizes[table])
         for _ in seen.watch(target.rows(table)):
             pass
         if seen.tally() != sent[table]:
             raise StoreError(
                 "MOVE_NOT_VERIFIED",
-                f"{table}: {sent[table].rows:,} rows were sent and {seen.tally().rows:,} read back, and they are not the "
-                "same; nothing was moved. Please report this",
+                f"{table}: {sent[table].rows:,} rows were sent and {seen.tally().rows:,} read back, and they are not "
+                "the same; nothing was moved. Please report this",
             )
     name = marks[0].closed_by
     target.remember(Mark(is_open=True, filled_by=name, peer=source.shown))
@@ -197,11 +207,11 @@ def _both(one: Side, other: Side) -> Iterator[None]:
 class _Seen:
     """Counts and hashes the rows that pass."""
 
-    def __init__(self, tell: Callable[[int], None]) -> None:
+    def __init__(self, tell: Tell, what: str, total: int) -> None:
+        self._tell, self._what, self._total = tell, what, total
         self._rows = 0
         self._hash = sha256()
         self._statuses: Counter[str] = Counter()
-        self._tell = tell
 
     def watch(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         for row in rows:
@@ -211,9 +221,9 @@ class _Seen:
                 self._statuses[row[_STATUS]] += 1
             self._rows += 1
             if self._rows % _TELL_EVERY == 0:
-                self._tell(self._rows)
+                self._tell(self._what, self._rows, self._total)
             yield row
-        self._tell(self._rows)
+        self._tell(self._what, self._rows, self._total)
 
     def tally(self) -> Tally:
         return Tally(self._rows, self._hash.hexdigest(), dict(sorted(self._statuses.items())))

@@ -1,8 +1,8 @@
 """A queue moves from one store to another: who holds its jobs now, and what is to be done next.
 
-Each store remembers two moves: the one that closed it, and the one that filled it. That is enough to tell, after a kill
-at any point, which of the two holds the newest state. A store that is closed gives out no job and takes none, so however
-a move was cut short, at most one of the two is alive.
+Each store remembers two moves: the one that closed it, and the one that filled it. That is enough to tell, after a
+kill at any point, which of the two holds the newest state. A store that is closed gives out no job and takes none, so
+however a move was cut short, at most one of the two is alive.
 
     open, empty          --filled by a move-->   open
     open                 --closed by a move-->   closed    (its jobs are on the way)

@@ -26,6 +26,10 @@ TABLES = {
 }
 
 
+class Busy(StoreError):
+    """Other transactions were in the way: the same step may succeed a moment later."""
+
+
 class Side(ABC):
     """A store seen as one end of a move. All but `begin` is called inside the transaction that it opened."""
 
@@ -71,6 +75,10 @@ class Side(ABC):
     @abstractmethod
     def keep_still(self) -> None:
         """Let nobody else write to the tables until the transaction ends."""
+
+    @abstractmethod
+    def keep_out(self) -> None:
+        """Let nobody else do anything with the tables until the transaction ends."""
 
     def mark(self) -> Mark:
         """What this store remembers of moves."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
 from holdfast.model.errors import StoreError
-from holdfast.store.moving import TABLES, Side
-from holdfast.store.postgres.connection import Connection, is_ours, translate
+from holdfast.store.moving import TABLES, Busy, Side
+from holdfast.store.postgres.connection import Connection, is_busy, is_ours, translate
 from holdfast.store.postgres.schema import require_schema
 from holdfast.store.postgres.store import PostgresStore
 
@@ -80,6 +80,9 @@ class PostgresSide(Side):
     def keep_still(self) -> None:
         self.run("move_still")
 
+    def keep_out(self) -> None:
+        self.run("move_alone")
+
     def remember(self, mark: Mark) -> None:
         super().remember(mark)
         self.run("move_shown")
@@ -93,15 +96,18 @@ class PostgresSide(Side):
         connection = Connection.open(self._location)
         try:
             require_schema(connection, self._queries, moved_too=True)
-            if connection.run(self._queries["policed"], {})[0][0]:
-                raise StoreError(
-                    "STORE_FORBIDDEN",
-                    f"{self.shown}: this role does not see the jobs of all tenants: give the role that owns the tables",
-                )
+            self._check_role(connection)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _check_role(self, connection: Connection) -> None:
+        if connection.run(self._queries["policed"], {})[0][0]:
+            raise StoreError(
+                "STORE_FORBIDDEN",
+                f"{self.shown}: policies bind this role, and it may not change tables: give the role that owns them",
+            )
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -110,4 +116,5 @@ class PostgresSide(Side):
         except Exception as error:
             if not is_ours(error):
                 raise
-            raise translate(error, self._location) from error
+            told = translate(error, self._location)
+            raise Busy(told.code, str(told)) if is_busy(error) else told from error

@@ -202,12 +202,12 @@ class PostgresStore:
         return connection
 
     def _check_tenant(self, connection: Connection) -> None:
-        """A tenant in the address is a promise that the server keeps, not this code: so a role it cannot bind is refused."""
+        """A tenant in the address is a promise that the server keeps, so a role it cannot hold to it is refused."""
         if self.location.tenant and not connection.run(self.queries["bound"], {})[0][0]:
             raise StoreError(
                 "STORE_FORBIDDEN",
-                f"{self.location.shown}: this role sees the jobs of all tenants, so tenant= would bind nothing: connect as a "
-                "member of holdfast_tenant (`holdfast sql --roles`), or leave the tenant out",
+                f"{self.location.shown}: this role sees the jobs of all tenants, so tenant= would bind nothing: "
+                "connect as a member of holdfast_tenant (`holdfast sql --roles`), or leave the tenant out",
             )
 
     @contextmanager

@@ -76,6 +76,8 @@ class SqliteSide(Side):
     def keep_still(self) -> None:
         """A transaction that writes is alone as it is."""
 
+    keep_out = keep_still
+
     @property
     def _open(self) -> Connection:
         assert self._connection is not None, "begin() comes first"
