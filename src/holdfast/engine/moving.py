@@ -70,15 +70,18 @@ def move(source: Side, target: Side, *, wait: float, tell: Tell) -> Moved:
                         return _reopened(target, source, marks[1])
                     case Step.COPY:
                         _check_peer(source, target, marks[0])
-                        break
+                        return _carried(source, target, tell)
                     case Step.CLOSE:
                         left = _close(source, target, marks, last=last)
+                        tell("runs to wait for", left, left)
+                        if not left and target.turn < source.turn:
+                            # The target's transaction goes on: an open target is still kept from other writers.
+                            source.begin()
+                            return _carried(source, target, tell)
         except Busy:
             if last:
                 raise
-        tell("runs to wait for", left, left)
         sleep(_LOOK_S if left else 0)
-    return _moved(source, target, tell)
 
 
 def undo(source: Side, target: Side, *, wait: float, tell: Tell) -> Moved:
@@ -105,6 +108,7 @@ def _reopened(closed: Side, other: Side, mark: Mark) -> Moved:
 
 def _close(source: Side, target: Side, marks: tuple[Mark, Mark], *, last: bool) -> int:
     """Close the source if nothing runs; answers how many runs are left."""
+    target.keep_still()
     target.check_room(marks[0])  # said before anything is changed
     source.keep_out()
     left = source.leases()
@@ -125,22 +129,22 @@ def _close(source: Side, target: Side, marks: tuple[Mark, Mark], *, last: bool) 
     return left
 
 
-def _moved(source: Side, target: Side, tell: Tell) -> Moved:
+def _carried(source: Side, target: Side, tell: Tell) -> Moved:
+    """The copy; if it fails, the source is open again, or it is told why not."""
     try:
-        with _both(source, target):
-            marks = source.mark(), target.mark()
-            if next_step(*marks) is Step.COPY:  # else another call was quicker
-                return _copied(source, target, marks, tell)
+        return _copied(source, target, tell)
     except BaseException as error:
+        target.roll_back()
+        source.roll_back()
         arrived = _settled(source, target, error)
         if arrived is None:
             raise
         return arrived
-    return move(source, target, wait=0, tell=tell)
 
 
-def _copied(source: Side, target: Side, marks: tuple[Mark, Mark], tell: Tell) -> Moved:
-    target.make_room(marks[0])
+def _copied(source: Side, target: Side, tell: Tell) -> Moved:
+    mark = source.mark()
+    target.make_room(mark)
     source.script("open")  # to this transaction alone: it is undone
     sizes = source.sizes()
     sent: dict[str, Tally] = {}
@@ -158,12 +162,11 @@ def _copied(source: Side, target: Side, marks: tuple[Mark, Mark], tell: Tell) ->
                 f"{table}: {sent[table].rows:,} rows were sent and {seen.tally().rows:,} read back, and they are not "
                 "the same; nothing was moved. Please report this",
             )
-    name = marks[0].closed_by
-    target.remember(Mark(is_open=True, filled_by=name, peer=source.shown))
+    target.remember(Mark(is_open=True, filled_by=mark.closed_by, peer=source.shown))
     tell("opening", 0, 1)
     target.commit()
     tell("opening", 1, 1)
-    return Moved("moved", name, sent)
+    return Moved("moved", mark.closed_by, sent)
 
 
 def _settled(source: Side, target: Side, error: BaseException) -> Moved | None:

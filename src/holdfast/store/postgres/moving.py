@@ -78,7 +78,8 @@ class PostgresSide(Side):
         return stamp.to_text(self._now)
 
     def keep_still(self) -> None:
-        self.run("move_still")
+        if self.mark().is_open:  # a closed one is still already
+            self.run("move_still")
 
     def keep_out(self) -> None:
         self.run("move_alone")
