@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import psycopg
+import pytest
 
+from holdfast.engine import moving
 from holdfast.model.errors import StoreError
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
@@ -82,3 +85,28 @@ def run(url: str, *statements: str) -> list[tuple[Any, ...]]:
         for statement in statements:
             rows = connection.execute(statement)
         return rows.fetchall() if rows.description else []
+
+
+def move(ends, wait=0.0, tell=quiet):
+    return moving.move(*ends, wait=wait, tell=tell)
+
+
+def undo(ends, wait=0.0, tell=quiet):
+    return moving.undo(*ends, wait=wait, tell=tell)
+
+
+def refusal(call):
+    with pytest.raises(StoreError) as caught:
+        call()
+    return caught.value
+
+
+def wait_until(fact, seconds=10.0):
+    end = time.monotonic() + seconds
+    while not fact():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.01)
+
+
+def database_name(url):
+    return url.partition("?")[0].rpartition("/")[2]

@@ -15,9 +15,11 @@ declare
     wanted text;
 begin
     foreach wanted in array array['holdfast_owner', 'holdfast_worker', 'holdfast_reader', 'holdfast_tenant'] loop
-        if not exists (select from pg_roles where rolname = wanted) then
+        begin
             execute format('create role %I nologin', wanted);
-        end if;
+        exception when duplicate_object or unique_violation then
+            null; -- roles belong to the whole server: another database has made it
+        end;
     end loop;
 end
 $$;
