@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import apsw
 
@@ -77,6 +78,20 @@ def test_a_process_that_has_the_file_open_is_told_where_the_jobs_went(file, ends
             assert "set HOLDFAST_URL" in str(error)
     with App(file) as late:
         assert refusal(late.jobs).code == "STORE_MOVED"
+
+
+def test_who_uses_the_file_during_the_copy_is_told_at_once(store, file, ends):
+    enqueue(store)
+    codes = []
+
+    def tell(what, done, total):
+        if what == "verifying job_queue":
+            codes.append(refusal(lambda: enqueue(store)).code)
+
+    begun = time.monotonic()
+    move(ends, tell=tell)
+    assert codes == ["STORE_MOVED"]
+    assert time.monotonic() - begun < 5, "nobody waits for a lock"
 
 
 def test_an_enqueue_on_the_callers_own_connection_is_told_too(tmp_path, side, database):

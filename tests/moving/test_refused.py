@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-
 import apsw
-import psycopg
 import pytest
 
 from holdfast import App
@@ -15,20 +12,27 @@ from tests.moving.given import (
     enqueue,
     everything,
     is_alive,
+    many,
     move,
     quiet,
     refusal,
     run,
     undo,
-    wait_until,
 )
 from tests.servers.postgres import server
 
 
-def closing(database):
-    """Whether a move waits for the tables."""
-    query = "select count(*) from pg_locks where mode = 'AccessExclusiveLock' and not granted"
-    return run(database, query) == [(1,)]
+def in_the_way(database, times):
+    """The server ends so many steps as it ends a deadlock."""
+    run(
+        database,
+        "create sequence tries",
+        f"""create function in_the_way() returns trigger language plpgsql as $$ begin
+            if nextval('tries') <= {times} then raise exception 'deadlock' using errcode = '40P01'; end if;
+            return null;
+        end $$""",
+        "create trigger in_the_way before delete on job_pauses for each statement execute function in_the_way()",
+    )
 
 
 def test_a_database_in_use_is_refused(store, file, database, ends):
@@ -184,6 +188,18 @@ def test_a_connection_lost_before_the_commit_undoes_the_move(store, file, databa
     assert (is_alive(file), run(database, "select count(*) from job_queue")) == (True, [(0,)])
 
 
+def test_control_c_during_the_copy_undoes_the_move(store, file, database, ends):
+    many(store, 1_001)
+
+    def tell(what, done, total):
+        if (what, done) == ("copying job_queue", 1_000):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        move(ends, tell=tell)
+    assert (is_alive(file), run(database, "select count(*) from job_queue")) == (True, [(0,)])
+
+
 def test_an_error_after_the_commit_changes_nothing_about_it(store, file, database, ends):
     enqueue(store)
 
@@ -216,34 +232,17 @@ def test_a_server_that_stays_away_leaves_the_file_closed_and_says_what_to_do(sto
     assert is_alive(file)
 
 
-def test_other_transactions_in_the_way_are_waited_for(store, database, ends):
-    run(database, f"alter database {database_name(database)} set deadlock_timeout = '20ms'")
+def test_other_transactions_in_the_way_are_waited_for(store, file, database, ends):
     enqueue(store)
     move(ends)
-    outcomes = []
-    with psycopg.connect(database) as one:
-        # It never looks for deadlocks, so the move is the one that finds it, steps back and tries again.
-        one.execute("set deadlock_timeout = '1h'")
-        one.execute("update job_workers set pid = 1")
-        waiting = threading.Thread(target=lambda: outcomes.append(undo(ends, wait=20).outcome))
-        waiting.start()
-        wait_until(lambda: closing(database))
-        one.execute("update job_pauses set name = name")
-    waiting.join(20)
-    assert outcomes == ["moved"]
+    in_the_way(database, 2)
+    assert undo(ends, wait=30).outcome == "moved"
 
 
-def test_others_in_the_way_to_the_end_are_told(store, database, ends):
-    run(database, f"alter database {database_name(database)} set deadlock_timeout = '20ms'")
+def test_others_in_the_way_to_the_end_are_told(store, file, database, ends):
     enqueue(store)
     move(ends)
-    with psycopg.connect(database) as one:
-        one.execute("set deadlock_timeout = '1h'")
-        one.execute("update job_workers set pid = 1")
-        errors = []
-        waiting = threading.Thread(target=lambda: errors.append(refusal(lambda: undo(ends, wait=-1))))
-        waiting.start()
-        wait_until(lambda: closing(database))
-        one.execute("update job_pauses set name = name")
-        waiting.join(20)
-    assert [error.code for error in errors] == ["STORE_UNAVAILABLE"]
+    in_the_way(database, 1_000)
+    error = refusal(lambda: undo(ends, wait=-1))
+    assert error.code == "STORE_UNAVAILABLE"
+    assert (is_alive(file), is_alive(database)) == (False, True)

@@ -145,7 +145,7 @@ def _carried(source: Side, target: Side, tell: Tell) -> Moved:
 def _copied(source: Side, target: Side, tell: Tell) -> Moved:
     mark = source.mark()
     target.make_room(mark)
-    source.script("open")  # to this transaction alone: it is undone
+    source.lend()
     sizes = source.sizes()
     sent: dict[str, Tally] = {}
     for table in TABLES:

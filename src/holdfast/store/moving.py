@@ -1,8 +1,8 @@
 """One of the two stores of a move: its mark, its tables as plain rows, and the switch that opens and closes it.
 
 A closed store's tables bear other names. So every statement of every process fails at once, old connections and reading
-ones too, and an open store pays nothing for the check. Whoever moves gives them their names back inside a transaction
-that is then undone: they are open to that transaction alone.
+ones too, and an open store pays nothing for the check. Whoever moves sees them under their own names inside a
+transaction that is then undone: they are open to that transaction alone.
 """
 
 from __future__ import annotations
@@ -79,6 +79,10 @@ class Side(ABC):
     @abstractmethod
     def keep_out(self) -> None:
         """Let nobody else do anything with the tables until the transaction ends."""
+
+    @abstractmethod
+    def lend(self) -> None:
+        """Show the tables of a closed store to this transaction alone, which must be rolled back."""
 
     def mark(self) -> Mark:
         """What this store remembers of moves."""

@@ -88,6 +88,9 @@ class PostgresSide(Side):
         super().remember(mark)
         self.run("move_shown")
 
+    def lend(self) -> None:
+        self.script("open")
+
     @property
     def _open(self) -> Connection:
         assert self._connection is not None, "begin() comes first"

@@ -78,6 +78,12 @@ class SqliteSide(Side):
 
     keep_out = keep_still
 
+    def lend(self) -> None:
+        # Views of this connection alone, without the write lock: whoever wants to write shall hear of the move at once.
+        self._open.roll_back()
+        self._open.begin_reading()
+        self.script("lend")
+
     @property
     def _open(self) -> Connection:
         assert self._connection is not None, "begin() comes first"
