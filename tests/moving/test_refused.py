@@ -7,6 +7,7 @@ import pytest
 
 from holdfast import App
 from holdfast.engine import moving
+from holdfast.model.errors import StoreError
 from tests.moving.given import (
     database_name,
     enqueue,
@@ -186,6 +187,16 @@ def test_a_connection_lost_before_the_commit_undoes_the_move(store, file, databa
 
     assert refusal(lambda: move(ends, tell=tell)).code == "STORE_UNAVAILABLE"
     assert (is_alive(file), run(database, "select count(*) from job_queue")) == (True, [(0,)])
+
+
+def test_an_error_that_no_database_made_stays_what_it_is(store, ends):
+    from psycopg import ProgrammingError
+
+    for end, kinds in zip(ends, ((TypeError, StoreError), (ProgrammingError, StoreError)), strict=True):
+        end.begin()
+        with pytest.raises(kinds):
+            end.fill("job_pauses", [(object(), "name", "2025-01-16T12:00:00.000Z", "ann")])
+        end.roll_back()
 
 
 def test_control_c_during_the_copy_undoes_the_move(store, file, database, ends):
