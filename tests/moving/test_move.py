@@ -118,6 +118,13 @@ def test_a_process_that_has_the_database_open_is_told_when_the_jobs_went_back(st
         assert len(app.jobs()) == 2, "its connections work again"
 
 
+def test_a_table_that_is_missing_where_nothing_ever_moved_is_told_as_that(store, file, database):
+    for url in (file, database):
+        with App(url) as app:
+            error = refusal(lambda app=app: app.desk.write(lambda tx: tx.execute("select * from nowhere")))
+            assert error.code == "STORE_REFUSED"
+
+
 def test_a_table_that_is_missing_for_another_reason_is_told_as_that(store, file, database, ends):
     move(ends)
     undo(ends)

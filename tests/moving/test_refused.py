@@ -8,6 +8,7 @@ import pytest
 from holdfast import App
 from holdfast.engine import moving
 from holdfast.model.errors import StoreError
+from holdfast.model.moving import Mark
 from tests.moving.given import (
     database_name,
     enqueue,
@@ -197,6 +198,17 @@ def test_an_error_that_no_database_made_stays_what_it_is(store, ends):
         with pytest.raises(kinds):
             end.fill("job_pauses", [(object(), "name", "2025-01-16T12:00:00.000Z", "ann")])
         end.roll_back()
+
+
+def test_a_closed_store_whose_jobs_are_elsewhere_is_never_filled(store, ends):
+    enqueue(store)
+    move(ends)
+    file, _ = ends
+    file.begin()
+    error = refusal(lambda: file.check_room(Mark(is_open=False, closed_by="another move")))
+    file.roll_back()
+    assert error.code == "STORE_MOVED"
+    assert "give another target" in str(error)
 
 
 def test_control_c_during_the_copy_undoes_the_move(store, file, database, ends):
