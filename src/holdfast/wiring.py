@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from holdfast.signals.network import Network
     from holdfast.signals.port import Signal
+    from holdfast.store.moving import Side
     from holdfast.store.port import Store
 
 DEFAULT_URL = "sqlite:///holdfast.db"
@@ -43,6 +44,18 @@ def store_url(url: str | None) -> str:
             "(four slashes: an absolute path)",
         )
     return url or os.environ.get("HOLDFAST_URL") or DEFAULT_URL
+
+
+def open_side(url: str) -> Side:
+    """The store at an address as one end of a move."""
+    if url.startswith("sqlite:"):
+        from holdfast.store.sqlite.moving import SqliteSide  # noqa: PLC0415
+
+        return SqliteSide(url)
+    open_store(url)  # tells what is wrong with the address, or that the driver is missing
+    from holdfast.store.postgres.moving import PostgresSide  # noqa: PLC0415
+
+    return PostgresSide(url)
 
 
 def open_signal(url: str, signal: str | None = None) -> Signal:

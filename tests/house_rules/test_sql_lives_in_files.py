@@ -46,6 +46,12 @@ ONLY = {
         "migrating": "SQLite's write lock is enough",
         "now": "SQLite has no clock of its own",
         "place": "SQLite's place is the path of its file",
+        "bound": "SQLite has no roles",
+        "policed": "the same",
+        "move_shown": "the same",
+        "move_lock": "SQLite's write lock is enough",
+        "move_still": "the same",
+        "move_alone": "the same",
     },
 }
 COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)

@@ -14,6 +14,7 @@ from holdfast.model import stamp
 from holdfast.model.errors import HoldfastError
 from holdfast.signals.folder import FolderSignal
 from holdfast.signals.silent import SilentSignal
+from holdfast.store.postgres.schema import MIGRATIONS as POSTGRES_MIGRATIONS
 from holdfast.store.sqlite.schema import MIGRATIONS
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def house(app: App) -> Iterator[Finding]:
     except HoldfastError as error:
         yield Finding("bad", "store", f"{error.code}: {error}", f"docs/reference/errors.md explains {error.code}")
         return
-    yield Finding("ok", "schema", f"version {len(MIGRATIONS)}, the newest this Holdfast knows")
+    known = MIGRATIONS if app.desk.store.url.startswith("sqlite:") else POSTGRES_MIGRATIONS
+    yield Finding("ok", "schema", f"version {len(known)}, the newest this Holdfast knows")
     yield _newest(seen)
     yield _leases(seen["lines"])
     yield _workers(seen)

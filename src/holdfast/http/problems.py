@@ -34,7 +34,7 @@ HTTP_CODES: dict[str, tuple[int, str]] = {
     "INTERNAL_ERROR": (500, "something went wrong here; the server's log has more under this id"),
 }
 
-_STATUS_BY_CODE = {"PAYLOAD_TOO_LARGE": 413, "STORE_FULL": 507}
+_STATUS_BY_CODE = {"PAYLOAD_TOO_LARGE": 413, "STORE_FULL": 507, "STORE_FORBIDDEN": 403}
 _STATUS_BY_CLASS: tuple[tuple[type[HoldfastError], int], ...] = (
     (BadInput, 400),
     (NotFound, 404),

@@ -22,11 +22,11 @@ from holdfast.model.errors import StoreError
 from holdfast.model.ids import new_ids
 from holdfast.model.news import News
 from holdfast.store.postgres.base import array
-from holdfast.store.postgres.connection import Connection, is_busy, is_ours, translate
+from holdfast.store.postgres.connection import Connection, is_busy, is_missing_table, is_ours, translate
 from holdfast.store.postgres.jobs import JobVerbs
 from holdfast.store.postgres.leases import LeaseVerbs
 from holdfast.store.postgres.location import Location
-from holdfast.store.postgres.schema import migrate, require_schema
+from holdfast.store.postgres.schema import migrate, moved_away, require_schema
 from holdfast.store.postgres.upkeep import UpkeepVerbs
 from holdfast.store.sql import Queries, named_placeholders
 
@@ -96,7 +96,8 @@ class PostgresStore:
 
     def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
         with self._telling():
-            job_id = None if isinstance(job.key_window, int) else self._insert_at_once(job)
+            several = isinstance(job.key_window, int) or self.location.tenant  # takes more than one statement
+            job_id = None if several else self._insert_at_once(job)
         if job_id is not None:
             news = News()
             news.queues.add(job.queue)
@@ -307,11 +308,21 @@ class PostgresStore:
         connection = Connection.open(self.location)
         try:
             require_schema(connection, self.queries)
+            self._check_tenant(connection)
         except BaseException:
             connection.close()
             raise
         setattr(self, which, connection)
         return connection
+
+    def _check_tenant(self, connection: Connection) -> None:
+        """A tenant in the address is a promise that the server keeps, so a role it cannot hold to it is refused."""
+        if self.location.tenant and not connection.run(self.queries["bound"], {})[0][0]:
+            raise StoreError(
+                "STORE_FORBIDDEN",
+                f"{self.location.shown}: this role sees the jobs of all tenants, so tenant= would bind nothing: "
+                "connect as a member of holdfast_tenant (`holdfast sql --roles`), or leave the tenant out",
+            )
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -327,9 +338,17 @@ class PostgresStore:
     def _told(self, error: Exception) -> Exception:
         if not is_ours(error):
             return error
-        told = translate(error, self.location)
+        told = (self._moved() if is_missing_table(error) else None) or translate(error, self.location)
         told.__cause__ = error
         return told
+
+    def _moved(self) -> StoreError | None:
+        """Who no longer finds a table learns whether the jobs went elsewhere."""
+        connection = Connection.open(self.location)
+        try:
+            return moved_away(connection, self.queries)
+        finally:
+            connection.close()
 
 
 def _read_file(name: str) -> bytes:
