@@ -51,9 +51,7 @@ class Connection:
     def __init__(self, raw: Any, location: Location) -> None:
         self.location = location
         self.raw = raw
-        self._cursor = raw.cursor(binary=True, row_factory=tuple_row)
-        self._cursor.adapters.register_loader("timestamptz", _StampLoader)
-        self._cursor.adapters.register_loader("json", TextBinaryLoader)
+        self._cursor = shaped(psycopg.Cursor(raw))
 
     @classmethod
     def open(cls, location: Location) -> Connection:
@@ -155,6 +153,15 @@ class _StampLoader(Loader):
 
     def load(self, data: Buffer) -> str:
         return stamp.to_text(int.from_bytes(data, "big", signed=True) // 1000 + _MS_OF_2000)
+
+
+def shaped(cursor: Any) -> Any:
+    """A cursor that answers as the store wants it, whatever a connection of the caller's is set to."""
+    cursor.format = Format.BINARY
+    cursor.row_factory = tuple_row
+    cursor.adapters.register_loader("timestamptz", _StampLoader)
+    cursor.adapters.register_loader("json", TextBinaryLoader)
+    return cursor
 
 
 def is_ours(error: BaseException) -> bool:

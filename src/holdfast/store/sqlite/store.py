@@ -129,6 +129,9 @@ class SqliteStore:
         require_schema(joined, self.queries)
         return SqliteTransaction(joined, self.queries, self._clock(), self._check_space)
 
+    async def ajoin(self, connection: Any, call: Callable[[Any], Any]) -> Any:
+        return call(self.join(connection))
+
     def now(self) -> int:
         return self._clock()
 
