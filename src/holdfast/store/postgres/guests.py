@@ -27,7 +27,7 @@ _TAKEN = (
 )
 _FAILED_STATE = "25P02"
 _FAILED = frozenset(("PendingRollbackError", "TransactionManagementError"))  # of SQLAlchemy, of Django
-_UNUSABLE = frozenset(("ResourceClosedError", "InterfaceError"))  # of SQLAlchemy, of the drivers
+_UNUSABLE = frozenset(("InvalidRequestError", "InterfaceError"))  # of SQLAlchemy (closed, for one), of the drivers
 
 
 def is_awaited(connection: Any) -> bool:

@@ -12,6 +12,7 @@ its connection back at rest. A task that is thrown away with its loop lets the t
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -65,7 +66,7 @@ async def in_step(work: Callable[[Step], R]) -> R:
             end.append(work(step))
         except BaseException as error:  # noqa: BLE001  # the awaiting caller gets it
             errors.append(error)
-        if not step._gone:  # noqa: SLF001
+        with suppress(RuntimeError):  # the loop was closed: nobody awaits this any more
             step.say(None)
 
     Thread(target=run, name="holdfast-join", daemon=True).start()
