@@ -17,7 +17,7 @@ from django.db import connection as django_connection
 from django.db import connections, transaction
 from django.db.backends.postgresql.base import DatabaseWrapper
 from psycopg.conninfo import conninfo_to_dict
-from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncSession, async_scoped_session, async_sessionmaker, create_async_engine
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 AUTOCOMMIT = "AUTOCOMMIT"
@@ -212,6 +212,20 @@ class Asyncpg(Awaited):
         self.run(self.block.rollback())
 
 
+class AsyncpgByHand(Asyncpg):
+    """Its transactions are begun and ended by statements."""
+
+    def begin(self) -> None:
+        if not self.autocommit:
+            self.execute("begin")
+
+    def commit(self) -> None:
+        self.execute("commit")
+
+    def roll_back(self) -> None:
+        self.execute("rollback")
+
+
 class AsyncpgPool(Asyncpg):
     async def aopen(self) -> Any:
         self.pool = await asyncpg.create_pool(self.url, min_size=1, max_size=1)
@@ -256,6 +270,11 @@ class SqlalchemyAsyncpgSession(SqlalchemyAsyncpg):
         return AsyncSession(self.engine, close_resets_only=False)
 
 
+class SqlalchemyAsyncScopedSession(SqlalchemyAsyncpg):
+    async def connect(self) -> Any:
+        return async_scoped_session(async_sessionmaker(self.engine), scopefunc=lambda: "one for all tasks")
+
+
 class SqlalchemyPsycopgAsyncSession(SqlalchemyPsycopgAsync):
     async def connect(self) -> Any:
         return AsyncSession(self.engine, close_resets_only=False)
@@ -265,6 +284,7 @@ KINDS: dict[str, type[Kind]] = {
     "psycopg": Psycopg,
     "psycopg-async": PsycopgAsync,
     "asyncpg": Asyncpg,
+    "asyncpg-by-hand": AsyncpgByHand,
     "asyncpg-pool": AsyncpgPool,
     "sqlalchemy-connection": SqlalchemyConnection,
     "sqlalchemy-session": SqlalchemySession,
@@ -272,6 +292,7 @@ KINDS: dict[str, type[Kind]] = {
     "sqlalchemy-async-connection-asyncpg": SqlalchemyAsyncpg,
     "sqlalchemy-async-connection-psycopg": SqlalchemyPsycopgAsync,
     "sqlalchemy-async-session-asyncpg": SqlalchemyAsyncpgSession,
+    "sqlalchemy-async-scoped-session": SqlalchemyAsyncScopedSession,
     "sqlalchemy-async-session-psycopg": SqlalchemyPsycopgAsyncSession,
     "django": Django,
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from holdfast.store.postgres.connection import Connection, shaped
+from holdfast.store.postgres.connection import RELEASE, SAVEPOINT, UNDO, Connection, shaped
 from holdfast.store.sql import numbered_placeholders
 
 if TYPE_CHECKING:
@@ -26,8 +26,11 @@ class Awaited(Connection):
         self.location = location
         self.step = step
 
+    def all_or_none(self) -> Any:
+        return self._block()
+
     @contextmanager
-    def all_or_none(self) -> Iterator[None]:
+    def _block(self) -> Iterator[None]:
         block = self.raw.transaction()
         self.step(block.__aenter__)
         try:
@@ -57,6 +60,20 @@ class AwaitedPsycopg(Awaited):
 
 class AwaitedAsyncpg(Awaited):
     """An asyncpg.Connection, which counts its parameters and looks at the type of each."""
+
+    def all_or_none(self) -> Any:
+        return self._savepoint() if self.raw.is_in_transaction() else self._block()
+
+    @contextmanager
+    def _savepoint(self) -> Iterator[None]:
+        """The driver's own refuses a transaction that was begun by hand."""
+        self.step(partial(self.raw.execute, SAVEPOINT))
+        try:
+            yield
+        except BaseException:
+            self.step(partial(self.raw.execute, UNDO))
+            raise
+        self.step(partial(self.raw.execute, RELEASE))
 
     def run(self, sql: str, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
         text, names = numbered_placeholders(sql)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from holdfast.store.postgres.location import Location
 
+SAVEPOINT, RELEASE, UNDO = "savepoint holdfast", "release savepoint holdfast", "rollback to savepoint holdfast"
 _MS_OF_2000 = 946_684_800_000  # where PostgreSQL's own count begins
 _GRACE = 2.0  # seconds: the server's time-out comes first, which leaves the connection usable
 _IDLE_MS = 60_000  # a transaction whose holder fell silent ends, and lets go of its rows

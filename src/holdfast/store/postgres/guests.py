@@ -1,19 +1,18 @@
 """Whose connection it is: what callers hand in, and the driver's connection inside it.
 
 A framework begins its transaction with its first statement, and would neither commit nor roll back one that it knows
-nothing of. So the first question is asked through the framework, and only then its driver is spoken to. No library is
-imported for this: an object of a library that nobody has imported cannot exist.
+nothing of. So the first question is asked through the framework, and only then its driver is spoken to.
 """
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from psycopg import AsyncConnection, AsyncCursor, Connection, Cursor
 
 from holdfast.model.errors import StoreError
+from holdfast.store.frameworks import is_a, is_of_django
 from holdfast.store.postgres.connection import shaped
 
 if TYPE_CHECKING:
@@ -34,8 +33,8 @@ def is_awaited(connection: Any) -> bool:
     """Whether it is one for coroutines."""
     return (
         isinstance(connection, AsyncConnection)
-        or _is_a(connection, "asyncpg", "Connection")
-        or _is_a(connection, "sqlalchemy.ext.asyncio", "AsyncConnection", "AsyncSession", "async_scoped_session")
+        or is_a(connection, "asyncpg", "Connection")
+        or is_a(connection, "sqlalchemy.ext.asyncio", "AsyncConnection", "AsyncSession", "async_scoped_session")
     )
 
 
@@ -44,13 +43,13 @@ def greet(connection: Any, question: str) -> tuple[Any, Row]:
     if is_awaited(connection):
         _refuse(connection, "is for coroutines: use `await app.aenqueue(..., connection=...)`")
     with _refusing():
-        if _is_a(connection, "sqlalchemy.orm", "Session", "scoped_session"):
+        if is_a(connection, "sqlalchemy.orm", "Session", "scoped_session"):
             connection = connection.connection()
-        if _is_a(connection, "sqlalchemy", "Connection"):
+        if is_a(connection, "sqlalchemy", "Connection"):
             _check_dialect(connection, "psycopg")
             answer = connection.exec_driver_sql(question).one()
             raw = connection.connection.driver_connection
-        elif _is_of_django(connection):
+        elif is_of_django(connection):
             raw, answer = _greet_django(connection, question)
         else:
             raw = _checked(connection, Connection)
@@ -61,9 +60,9 @@ def greet(connection: Any, question: str) -> tuple[Any, Row]:
 async def agreet(connection: Any, question: str) -> tuple[Any, Row]:
     """The psycopg.AsyncConnection or asyncpg.Connection inside, and the answer to the first question."""
     with _refusing():
-        if _is_a(connection, "sqlalchemy.ext.asyncio", "AsyncSession", "async_scoped_session"):
+        if is_a(connection, "sqlalchemy.ext.asyncio", "AsyncSession", "async_scoped_session"):
             connection = await connection.connection()
-        if _is_a(connection, "sqlalchemy.ext.asyncio", "AsyncConnection"):
+        if is_a(connection, "sqlalchemy.ext.asyncio", "AsyncConnection"):
             _check_dialect(connection, "asyncpg", "psycopg")
             answer = (await connection.exec_driver_sql(question)).one()
             raw = (await connection.get_raw_connection()).driver_connection
@@ -99,17 +98,6 @@ def _check_dialect(connection: Any, *drivers: str) -> None:
     if dialect.name != "postgresql" or dialect.driver not in drivers:
         schemes = " or ".join(f"postgresql+{driver}://" for driver in drivers)
         _refuse(connection, f"is of an engine with {dialect.name}+{dialect.driver}: make the engine with {schemes}")
-
-
-def _is_a(thing: object, module: str, *names: str) -> bool:
-    """Whether it is of a class of a library, if that library is there at all."""
-    library = sys.modules.get(module)
-    return any(isinstance(thing, getattr(library, name, ())) for name in names)
-
-
-def _is_of_django(connection: object) -> bool:
-    # `django.db.connection` stands for the thread's own connection, and is itself of no class that tells so.
-    return type(connection).__module__.partition(".")[0] == "django" and hasattr(connection, "vendor")
 
 
 @contextmanager
