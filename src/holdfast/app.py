@@ -151,10 +151,16 @@ class App:
         """Enqueue by name; with `connection`, inside the caller's own transaction."""
         return self.store([self.new_job(type, {} if payload is None else payload, options)], connection)[0]
 
-    async def aenqueue(self, type: str, payload: Mapping[str, Any] | None = None, **options: Any) -> Handle:
-        """Enqueue by name from a coroutine."""
-        job = self.new_job(type, {} if payload is None else payload, options)
-        return self._handles(await self.desk.awrite(enqueue, [job], self.max_depth))[0]
+    async def aenqueue(
+        self,
+        type: str,
+        payload: Mapping[str, Any] | None = None,
+        *,
+        connection: Any = None,
+        **options: Any,
+    ) -> Handle:
+        """Enqueue by name from a coroutine; with `connection`, inside the caller's own transaction."""
+        return (await self.astore([self.new_job(type, {} if payload is None else payload, options)], connection))[0]
 
     def enqueue_many(self, calls: Iterable[Call], *, connection: Any = None) -> list[Handle]:
         """Enqueue many in one transaction: `app.enqueue_many([thumbnail.call(path="a.png"), ...])`."""
@@ -172,10 +178,17 @@ class App:
             return self._handles([self.desk.insert(jobs[0])])
         return self._handles(self.desk.write(enqueue, jobs, self.max_depth))
 
-    async def aenqueue_many(self, calls: Iterable[Call]) -> list[Handle]:
+    async def aenqueue_many(self, calls: Iterable[Call], *, connection: Any = None) -> list[Handle]:
         """Enqueue many in one transaction, from a coroutine."""
-        jobs = _requests(calls)
-        return self._handles(await self.desk.awrite(enqueue, jobs, self.max_depth)) if jobs else []
+        return await self.astore(_requests(calls), connection)
+
+    async def astore(self, jobs: list[NewJob], connection: Any = None) -> list[Handle]:
+        """Store checked requests from a coroutine, all or none."""
+        if not jobs:
+            return []
+        if connection is not None:
+            return self._handles(await self.desk.ajoin(connection, enqueue, jobs, self.max_depth))
+        return self._handles(await self.desk.awrite(enqueue, jobs, self.max_depth))
 
     def new_job(self, type: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> NewJob:
         """A checked request. A type that is known here is checked against its handler; any other before its run."""

@@ -47,6 +47,7 @@ class Handler(Generic[P, R]):
         self._app = app
         self.definition = definition
         self._options = options
+        self._connection: Any = None
         self._ready = checked({name: value for name, value in options.items() if name != "key_window"})
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -54,22 +55,32 @@ class Handler(Generic[P, R]):
 
     def enqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Handle:
         """Store a job for this handler."""
-        return self._app.store([self.new_job(kwargs, {}, args)])[0]
+        return self._app.store([self.new_job(kwargs, {}, args)], self._connection)[0]
 
     delay = enqueue
 
     async def aenqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Handle:
         """Store a job for this handler, from a coroutine."""
-        return (await self._app.aenqueue_many([self.call(*args, **kwargs)]))[0]
+        return (await self._app.astore([self.new_job(kwargs, {}, args)], self._connection))[0]
 
     def call(self, /, *args: P.args, **kwargs: P.kwargs) -> Call:
         """What `enqueue` would store, for `app.enqueue_many`."""
+        if self._connection is not None:
+            raise BadInput(
+                "BAD_OPTION",
+                "many go on one connection: give it to app.enqueue_many(..., connection=...), not to `using`",
+            )
         return Call(self, args, kwargs)
 
-    def using(self, **options: Any) -> Handler[P, R]:
-        """The same handler with options for its next jobs: `thumbnail.using(priority=1, delay=60).enqueue(...)`."""
+    def using(self, *, connection: Any = None, **options: Any) -> Handler[P, R]:
+        """The same handler with options for its next jobs: `thumbnail.using(priority=1, delay=60).enqueue(...)`.
+
+        With `connection` they are stored inside the caller's own transaction.
+        """
         check_options(options, OPTIONS)
-        return Handler(self._app, self.definition, self._options | options)
+        handler: Handler[P, R] = Handler(self._app, self.definition, self._options | options)
+        handler._connection = self._connection if connection is None else connection
+        return handler
 
     def new_job(self, payload: Mapping[str, Any], options: Mapping[str, Any], args: tuple[Any, ...] = ()) -> NewJob:
         """A checked request for this handler."""

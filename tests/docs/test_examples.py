@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from tests.servers.postgres import server
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DATABASE = "DATABASE_URL"  # a page that reads it is given a database of PostgreSQL
 PLUGIN = (
     "-p",
     "no:cacheprovider",
@@ -39,7 +41,7 @@ def program_of(page: Path) -> str:
     return program
 
 
-def run_page(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+def run_page(page: Path, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run the page's program; where it holds tests, run those."""
     program = program_of(page)
     script = folder / f"test_{page.stem.replace('-', '_')}.py"
@@ -49,7 +51,7 @@ def run_page(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-W", "error", *tests, script.name],
         cwd=folder,
-        env=environment | {"PYTHONPATH": str(Path(holdfast.__file__).parents[1])},
+        env=environment | {"PYTHONPATH": str(Path(holdfast.__file__).parents[1])} | settings,
         capture_output=True,
         check=False,
         text=True,
@@ -59,7 +61,12 @@ def run_page(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_examples_of_a_page_run(page, tmp_path):
-    run = run_page(page, tmp_path)
+    if DATABASE not in program_of(page):
+        run = run_page(page, tmp_path)
+    else:
+        url = server().migrated()
+        run = run_page(page, tmp_path, **{DATABASE: url})
+        server().drop(url)
     assert run.returncode == 0, run.stdout + run.stderr
 
 

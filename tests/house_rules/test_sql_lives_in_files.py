@@ -41,6 +41,7 @@ ONLY = {
         "incoming": "COPY needs a place to put the rows",
         "incoming_copy": "SQLite has no COPY",
         "insert_many": "the same",
+        "insert_rows": "SQLite's callers have no temporary table to be spared",
         "mark": "SQLite's commits are always answered",
         "became": "the same",
         "migrating": "SQLite's write lock is enough",

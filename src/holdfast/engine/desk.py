@@ -177,6 +177,11 @@ class Desk:
         self._check_open()
         return verb(self.store.join(connection), *args, **kwargs)
 
+    async def ajoin(self, connection: Any, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """The same from a coroutine, whose connection may be one that is awaited."""
+        self._check_open()
+        return await self.store.ajoin(connection, lambda transaction: verb(transaction, *args, **kwargs))  # type: ignore[no-any-return]
+
     def notify(self, news: News) -> None:
         """Tell the listeners of a change that was made on a caller's own connection."""
         self._tell(news)

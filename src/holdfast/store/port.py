@@ -189,6 +189,9 @@ class Store(Protocol):
     def join(self, connection: Any) -> Any:
         """A transaction on the caller's own connection, which alone commits or rolls back."""
 
+    async def ajoin(self, connection: Any, call: Callable[[Any], Any]) -> Any:
+        """Run a call in such a transaction, whose connection may be one that is awaited."""
+
     def now(self) -> int:
         """The store's time."""
 

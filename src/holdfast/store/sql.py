@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
 
 
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
+_CAST = re.compile(rf"{_PARAMETER.pattern}(?=(::)?)")
 
 
 class Queries(dict[str, str]):
@@ -39,3 +41,18 @@ class Queries(dict[str, str]):
 def named_placeholders(text: str) -> str:
     """A query as a driver takes it that writes `%(name)s` where SQLite writes `:name`."""
     return _PARAMETER.sub(r"%(\1)s", text.replace("%", "%%"))
+
+
+@cache
+def numbered_placeholders(text: str) -> tuple[str, tuple[str, ...]]:
+    """A query as a driver takes it that writes `$1`, and the names of its parameters in that order.
+
+    Such a driver wants values of the types that the server expects. What the query casts is sent as text, as elsewhere,
+    and read by the server.
+    """
+    names: dict[str, int] = {}
+
+    def numbered(match: re.Match[str]) -> str:
+        return f"${names.setdefault(match[1], len(names) + 1)}{'::text' if match[2] else ''}"
+
+    return _CAST.sub(numbered, text), tuple(names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
@@ -54,6 +55,11 @@ class Verbs(CommonVerbs):
             actors=array(line.actor for line in lines),
         )
         self.run("history_trim", ids=ids)
+
+
+def read_file(name: str) -> bytes:
+    """A file of this folder, for `Queries`."""
+    return (files("holdfast.store.postgres") / name).read_bytes()
 
 
 def array(values: Iterable[object]) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from holdfast.store.postgres.location import Location
 
+SAVEPOINT, RELEASE, UNDO = "savepoint holdfast", "release savepoint holdfast", "rollback to savepoint holdfast"
 _MS_OF_2000 = 946_684_800_000  # where PostgreSQL's own count begins
 _GRACE = 2.0  # seconds: the server's time-out comes first, which leaves the connection usable
 _FETCH = 2_000  # rows at a time
@@ -58,7 +59,7 @@ class Connection:
         self.raw = raw
         tenant = location.tenant
         self._tenant = f"set local holdfast.tenant = {Literal(tenant).as_string(raw)}" if tenant else None
-        self._cursor = _taught(raw.cursor(binary=True, row_factory=tuple_row))
+        self._cursor = shaped(psycopg.Cursor(raw))
 
     @classmethod
     def open(cls, location: Location) -> Connection:
@@ -100,7 +101,7 @@ class Connection:
 
     def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a statement, as they are read: the server keeps the rest."""
-        with _taught(self.raw.cursor("holdfast_rows", row_factory=tuple_row)) as cursor:
+        with shaped(self.raw.cursor("holdfast_rows")) as cursor:
             cursor.itersize = _FETCH
             cursor.execute(sql, binary=True)
             yield from cursor
@@ -174,6 +175,15 @@ def is_missing_table(error: BaseException) -> bool:
     return getattr(error, "sqlstate", None) == "42P01"
 
 
+def shaped(cursor: Any) -> Any:
+    """A cursor that answers as the store wants it, whatever a connection of the caller's is set to."""
+    cursor.format = Format.BINARY
+    cursor.row_factory = tuple_row
+    cursor.adapters.register_loader("timestamptz", _StampLoader)
+    cursor.adapters.register_loader("json", TextBinaryLoader)
+    return cursor
+
+
 def is_ours(error: BaseException) -> bool:
     """Whether the driver raised it."""
     return isinstance(error, psycopg.Error)
@@ -188,13 +198,6 @@ def translate(error: Exception, location: Location) -> StoreError:
     """The driver's error in our words."""
     code, reason = _reason(error)
     return StoreError(code, f"{location.shown}: {reason}")
-
-
-def _taught(cursor: Any) -> Any:
-    """A cursor that gives instants as stamps and JSON as text."""
-    cursor.adapters.register_loader("timestamptz", _StampLoader)
-    cursor.adapters.register_loader("json", TextBinaryLoader)
-    return cursor
 
 
 def _reason(error: Exception) -> tuple[str, str]:

@@ -33,7 +33,7 @@ class JobVerbs(Verbs):
         if len(rows) < 2:  # noqa: PLR2004
             return list(map(self._insert_one, rows))
         with self.connection.all_or_none():  # even if the caller's transaction goes on
-            created = self._copy_in(rows)
+            created = self._insert_many(rows)
             return [(str(row["id"]), True) if row["id"] in created else self._insert_one(row) for row in rows]
 
     def has_key(self, tenant: str, key: str) -> bool:
@@ -59,7 +59,7 @@ class JobVerbs(Verbs):
             self.change("free_active_key", ids=array([job_id]))
         return str(left)
 
-    def _copy_in(self, rows: list[dict[str, object]]) -> set[str]:
+    def _insert_many(self, rows: list[dict[str, object]]) -> set[str]:
         """Store what meets no taken key; answers which."""
         self.run("incoming")
         self.connection.copy(self.queries["incoming_copy"], map(_copied, rows))

@@ -12,7 +12,6 @@ which is then run again.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from importlib.resources import files
 from random import uniform
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -21,13 +20,12 @@ from holdfast.model import stamp
 from holdfast.model.errors import StoreError
 from holdfast.model.ids import new_ids
 from holdfast.model.news import News
-from holdfast.store.postgres.base import array
+from holdfast.store.postgres.base import array, read_file
 from holdfast.store.postgres.connection import Connection, is_busy, is_missing_table, is_ours, translate
-from holdfast.store.postgres.jobs import JobVerbs
-from holdfast.store.postgres.leases import LeaseVerbs
+from holdfast.store.postgres.joins import Joins
 from holdfast.store.postgres.location import Location
 from holdfast.store.postgres.schema import migrate, moved_away, require_schema
-from holdfast.store.postgres.upkeep import UpkeepVerbs
+from holdfast.store.postgres.transaction import PostgresTransaction
 from holdfast.store.sql import Queries, named_placeholders
 
 if TYPE_CHECKING:
@@ -45,19 +43,13 @@ _ENDS = {
 }
 
 
-class PostgresTransaction(JobVerbs, LeaseVerbs, UpkeepVerbs):
-    """All verbs, on one open transaction."""
-
-    __slots__ = ()
-
-
 class PostgresStore:
     """The promises of the port, on one database."""
 
     def __init__(self, url: str, *, clock: Callable[[], int] | None = None, patience: float = PATIENCE) -> None:
         self.location = Location(url)
         self.url = url
-        self.queries = Queries(_read_file, named_placeholders)
+        self.queries = Queries(read_file, named_placeholders)
         self._clock = clock
         self._patience = patience
         self._mark = ""
@@ -66,7 +58,7 @@ class PostgresStore:
         self._reader: Connection | None = None
         self._open: PostgresTransaction | None = None
         self._left_alone: list[Connection | None] = []
-        self._place: tuple[Any, ...] = ()
+        self._joins = Joins(self.location, self.queries, clock)
 
     def write(self, calls: Sequence[Callable[[Any], Any]]) -> tuple[list[Any], News]:
         if len(calls) == 1:
@@ -143,23 +135,10 @@ class PostgresStore:
             transaction.connection.roll_back()
 
     def join(self, connection: Any) -> PostgresTransaction:
-        modules = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
-        if "psycopg" not in modules or not hasattr(connection, "pgconn") or hasattr(connection, "__aenter__"):
-            raise StoreError(
-                "WRONG_CONNECTION",
-                f"a {type(connection).__module__}.{type(connection).__qualname__} cannot carry this: give a "
-                "psycopg.Connection, or use app.transaction()",
-            )
-        joined = Connection(connection, self.location)
-        *where, now = joined.run(self.queries["place"], {})[0]
-        place = tuple(where)
-        if place != self._place:
-            self._place = self.read(lambda transaction: transaction.run("place")[0][:-1])
-            if place != self._place:
-                raise StoreError(
-                    "WRONG_CONNECTION", f"that connection is to another database than {self.location.shown}"
-                )
-        return PostgresTransaction(joined, self.queries, self._clock() if self._clock else now)
+        return self._joins.join(connection)
+
+    async def ajoin(self, connection: Any, call: Callable[[Any], Any]) -> Any:
+        return await self._joins.ajoin(connection, call)
 
     def now(self) -> int:
         return self._clock() if self._clock else int(self.read(lambda transaction: transaction.now))
@@ -349,7 +328,3 @@ class PostgresStore:
             return moved_away(connection, self.queries)
         finally:
             connection.close()
-
-
-def _read_file(name: str) -> bytes:
-    return (files("holdfast.store.postgres") / name).read_bytes()

@@ -10,8 +10,10 @@ from time import monotonic, sleep, time_ns
 
 from holdfast.model.errors import HoldfastError, StoreError
 from holdfast.model.news import News
+from holdfast.store.frameworks import libraries_of
 from holdfast.store.sql import Queries
 from holdfast.store.sqlite.connection import Connection, translate
+from holdfast.store.sqlite.guests import driver_connection
 from holdfast.store.sqlite.jobs import JobVerbs
 from holdfast.store.sqlite.leases import LeaseVerbs
 from holdfast.store.sqlite.location import Location
@@ -114,8 +116,8 @@ class SqliteStore:
             transaction.connection.roll_back()
 
     def join(self, connection: Any) -> SqliteTransaction:
-        modules = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
-        if self.location.driver not in modules:
+        connection = driver_connection(connection)
+        if self.location.driver not in libraries_of(connection):
             raise StoreError(
                 "WRONG_CONNECTION",
                 f"a {type(connection).__module__}.{type(connection).__qualname__} cannot carry this: the store uses "
@@ -128,6 +130,9 @@ class SqliteStore:
             raise StoreError("WRONG_CONNECTION", f"that connection is to another file than {self.location.path}")
         require_schema(joined, self.queries)
         return SqliteTransaction(joined, self.queries, self._clock(), self._check_space)
+
+    async def ajoin(self, connection: Any, call: Callable[[Any], Any]) -> Any:
+        return call(self.join(connection))
 
     def now(self) -> int:
         return self._clock()

@@ -1,0 +1,25 @@
+"""An open transaction with all verbs on it: on a connection of the store's own, or on a caller's."""
+
+from __future__ import annotations
+
+import json
+
+from holdfast.store.postgres.jobs import JobVerbs
+from holdfast.store.postgres.leases import LeaseVerbs
+from holdfast.store.postgres.upkeep import UpkeepVerbs
+
+
+class PostgresTransaction(JobVerbs, LeaseVerbs, UpkeepVerbs):
+    """All verbs, on one open transaction."""
+
+    __slots__ = ()
+
+
+class JoinedTransaction(PostgresTransaction):
+    """The same in a caller's transaction, in whose session nothing may be left behind."""
+
+    __slots__ = ()
+
+    def _insert_many(self, rows: list[dict[str, object]]) -> set[str]:
+        made = self.run("insert_rows", rows=json.dumps(rows), now=self.stamp)
+        return {str(job_id) for (job_id,) in made}
