@@ -3,6 +3,7 @@
 PYTHON  ?= python3
 VENV    ?= .venv
 WORKERS ?= 2
+STORE   ?= sqlite
 BIN     := $(VENV)/bin
 STAMP   := $(VENV)/.installed
 LOCK    := requirements/lock.txt
@@ -46,7 +47,7 @@ format: $(STAMP)  ## Format the code and apply the safe repairs of the linter
 	$(BIN)/ruff check --fix .
 
 bench: $(STAMP)  ## Measure ours and the peers in turn on this machine, against the targets; most of an hour
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench --store $(STORE)
 
 chaos: $(STAMP)  ## Kill real processes and count what was lost
 	$(BIN)/python -m pytest tests/stories

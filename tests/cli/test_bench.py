@@ -108,6 +108,9 @@ def test_a_worker_that_cannot_start_is_told_with_its_own_words(tmp_path):
         def enqueue_many(self, payloads: list[dict[str, Any]]) -> None:
             del payloads
 
+        def settle(self) -> None:
+            pass
+
         def commands(self, workers: int) -> list[list[str]]:
             del workers
             return [[sys.executable, "-c", "raise SystemExit('no such module')"]]

@@ -73,10 +73,10 @@ class Server:
 class OwnServer(Server):
     """A server of this process, in a folder of its own; it may be stopped, killed and started again."""
 
-    def __init__(self, settings: tuple[str, ...] = FAST) -> None:
+    def __init__(self, settings: tuple[str, ...] = FAST, base: Path | None = None) -> None:
         self._programs = programs()
         self._user = _unprivileged()
-        base = _MEMORY if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
+        base = base or _in_memory()
         self._sweep(base)
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
         (self.folder / "owner").write_text(str(os.getpid()))
@@ -173,6 +173,11 @@ def _install() -> None:
     if subprocess.run(install, env=environment, stdout=sys.stderr, check=False).returncode:
         subprocess.run(["apt-get", "update"], env=environment, stdout=sys.stderr, check=True)
         subprocess.run(install, env=environment, stdout=sys.stderr, check=True)
+
+
+def _in_memory() -> Path:
+    """Where nothing has to be kept, and a disk would only be slower."""
+    return _MEMORY if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
 
 
 def _lives(process: str) -> bool:

@@ -1,0 +1,51 @@
+"""Holdfast and the PostgreSQL peers, turn by turn on one server, with the targets that are set against them."""
+
+from __future__ import annotations
+
+from bench.peers.workloads import OURS, Setting, kills, memory, workload
+from holdfast.cli.measures.rounds import AtLeast, AtMost, Below, Workload
+
+PEERS = {
+    OURS: "ours_postgres",
+    "PgQueuer": "pgqueuer",
+    "Awa": "awa",
+    "FlexiQ": "flexiq_postgres",
+    "Oban": "oban",
+    "Procrastinate": "procrastinate",
+}
+
+
+def groups(setting: Setting, names: list[str], only: frozenset[str]) -> list[list[Workload]]:
+    """All in one group: every peer once a round."""
+    ahead = [AtLeast(OURS, name, 1) for name in PEERS if name != OURS]
+    pick_up = (
+        Below(OURS, "p50 ms", 2.5),
+        Below(OURS, "p99 ms", 5),
+        AtMost(OURS, "p50 ms", "PgQueuer", 1),
+        AtMost(OURS, "p99 ms", "PgQueuer", 1),
+    )
+    made = [
+        workload("W1", "enqueue one at a time", names, setting, *ahead),
+        workload("W2", "enqueue in bulk", names, setting, AtLeast(OURS, "PgQueuer", 1.5)),
+        _drains(names, setting),
+        workload("W4", "an idle worker, then a job every 20 ms", names, setting, *pick_up),
+        *kills(names, setting),
+        memory(names, setting),
+    ]
+    return [[one for one in made if one.sides and (not only or one.name in only)]]
+
+
+def _drains(names: list[str], setting: Setting) -> Workload:
+    one = {name: setting.side(name, "W3") for name in names}
+    two = {f"{name} x2": setting.side(name, "W3x2") for name in names}
+    targets = (
+        AtLeast(OURS, "PgQueuer", 1.5),
+        AtLeast(OURS, "Awa", 3),
+        AtLeast(f"{OURS} x2", "PgQueuer x2", 1.2),
+    )
+    return Workload(
+        name="W3",
+        title="drain, 1 and 2 worker processes",
+        sides=one | two,
+        targets=targets if OURS in names else (),
+    )
