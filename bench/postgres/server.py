@@ -101,6 +101,8 @@ class DurableServer(OwnServer):
     def __init__(self, base: Path, settings: tuple[str, ...] = DURABLE) -> None:
         if len(str(base)) > LONGEST_SOCKET - 40:
             sys.exit(f"{base} is too long a path for a server's socket: set BENCH_DIR to a shorter one")
+        if os.geteuid() == 0 and (closed := closed_to_others(base)):
+            sys.exit(f"the server does not run as root and may not enter {closed}: set BENCH_DIR to another folder")
         super().__init__(settings, base)
         password, port = secrets.token_hex(16), _free_port()
         execute(self.url, sql.SQL("alter role postgres password {}").format(sql.Literal(password)))
@@ -122,6 +124,12 @@ def settle(url: str) -> None:
     """What autovacuum would soon do by itself; done now, it does not fall into one side's turn by chance."""
     execute(url, "vacuum analyze")
     execute(url, "checkpoint")
+
+
+def closed_to_others(folder: Path) -> Path | None:
+    """The first folder on the way that another user may not enter."""
+    way = [*reversed(folder.parents), folder]
+    return next((one for one in way if not one.stat().st_mode & 0o001), None)
 
 
 def _free_port() -> int:
