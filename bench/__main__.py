@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -144,4 +145,6 @@ def _names() -> str:
 
 
 if __name__ == "__main__":
+    # A request to end cleans up like Ctrl-C does: a server and workers would stay behind.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     sys.exit(main())

@@ -45,12 +45,17 @@ def workloads(databases: Databases, *, small: int, large: int, jobs: int, batch:
 def _workload(databases: Databases, kind: str, *, small: int, large: int, jobs: int, batch: int) -> Workload:
     beside = [Beside(databases, kind, rows, jobs, batch) for rows in (large, small)]
     many, few = (f"{one.rows:,} rows" for one in beside)
+
+    def clean_up() -> None:
+        for one in beside:
+            one.remove()
+
     return Workload(
         name=f"beside {kind}",
         title=f"claim and finish beside jobs: {kind}",
         sides={many: beside[0].measure, few: beside[1].measure},
         targets=(AtLeast(many, few, 0.9), AtMost(many, "claim p99 ms", few, 2)),
-        clean_up=lambda: [one.remove() for one in beside],
+        clean_up=clean_up,
     )
 
 
