@@ -108,7 +108,7 @@ def _peers(
     only, named = (frozenset(filter(None, text.split(","))) for text in (asked.only, asked.peers))
     known = peers.PEERS if place.databases is None else on_postgres.PEERS
     names = [name for name in known if not named or name in named]
-    sizes = peers.TINY if asked.tiny else peers.Sizes()
+    sizes = peers.TINY if asked.tiny else peers.Sizes() if place.databases is None else on_postgres.SIZES
     if asked.jobs is not None:
         sizes = replace(sizes, memory=asked.jobs)
     made, base = environments.prepare([known[name] for name in names], told)
@@ -119,7 +119,7 @@ def _peers(
     setting = peers.Setting(folder=place.folder, sizes=sizes, environments=made, peers=known)
     if place.databases is None:
         return peers.groups(setting, names, only)
-    return on_postgres.groups(replace(setting, database=place.databases.one), names, only)
+    return on_postgres.groups(replace(setting, database=place.databases.one, fast=on_postgres.FAST), names, only)
 
 
 def _teller(progress: Progress, bar: Any) -> Callable[[str], None]:

@@ -92,7 +92,7 @@ def requirements(peer: str) -> list[str]:
     for extra in OURS[peer]:
         lines += project["optional-dependencies"][extra]
     names = [re.split(r"[<>=~! ]", line)[0] for line in lines]
-    return [f"{name}=={version(name.partition('[')[0])}" for name in names]
+    return [f"{name}=={version(_name(name))}" for name in names]
 
 
 def from_source(peer: str) -> list[str]:
@@ -139,12 +139,17 @@ def _installed(base: Interpreter, folder: Path, wanted: list[str], compiled: lis
 
 def _reason(said: str, wanted: list[str]) -> str:
     missing = re.search(r"No matching distribution found for (\S+)", said)
+    if missing and _name(missing[1]) == _name(wanted[0]):
+        return f"no wheel of {wanted[0]} for this platform and Python"
     if missing:
-        return f"no wheel of {missing[1]} for this platform and Python" + (
-            "" if missing[1] == wanted[0] else f", which {wanted[0]} needs"
-        )
+        return f"no wheel of {missing[1]} for this platform and Python, and {wanted[0]} needs it"
     lines = [line for line in said.splitlines() if line.strip()]
     return (lines[-1] if lines else "the installer said nothing")[:120]
+
+
+def _name(requirement: str) -> str:
+    """Of the package alone."""
+    return re.split(r"[<>=~! \[]", requirement)[0]
 
 
 def _asked(name: str) -> Interpreter | None:

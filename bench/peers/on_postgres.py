@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.peers.workloads import OURS, Setting, kills, memory, workload
+from bench.peers.workloads import OURS, Setting, Sizes, kills, memory, workload
 from holdfast.cli.measures.rounds import AtLeast, AtMost, Below, Workload
 
 PEERS = {
@@ -13,6 +13,8 @@ PEERS = {
     "Oban": "oban",
     "Procrastinate": "procrastinate",
 }
+FAST = frozenset({OURS, "PgQueuer", "Awa"})
+SIZES = Sizes(drain=5_000, drain_fast=40_000)
 
 
 def groups(setting: Setting, names: list[str], only: frozenset[str]) -> list[list[Workload]]:

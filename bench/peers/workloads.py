@@ -37,7 +37,7 @@ class Sizes:
     each: int = 1_000
     bulk: int = 50_000
     drain: int = 10_000
-    drain_ours: int = 60_000
+    drain_fast: int = 60_000
     pick_up: int = 200
     idle_seconds: float = 5
     kill_seconds: float = 45
@@ -49,7 +49,7 @@ TINY = Sizes(
     each=20,
     bulk=200,
     drain=100,
-    drain_ours=200,
+    drain_fast=200,
     pick_up=20,
     idle_seconds=0.5,
     kill_seconds=3,
@@ -66,12 +66,13 @@ class Setting:
     sizes: Sizes
     environments: dict[str, Environment] = field(default_factory=dict)
     peers: dict[str, str] = field(default_factory=lambda: PEERS)
+    fast: frozenset[str] = frozenset({OURS})
     database: Callable[[], AbstractContextManager[str]] = lambda: nullcontext("")  # a new one on a server, its URL
 
     def side(self, name: str, work: str) -> Callable[[], Sample]:
         """One measurement of one side."""
         sizes = self.sizes
-        drained = sizes.drain_ours if name == OURS else sizes.drain
+        drained = sizes.drain_fast if name in self.fast else sizes.drain
         given = {"W1": sizes.each, "W2": sizes.bulk, "W4": sizes.pick_up, "memory": sizes.memory}
         return lambda: _measured(self, self.peers[name], work, given.get(work, drained))
 

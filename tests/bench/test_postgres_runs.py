@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -20,8 +22,10 @@ from bench.peers.environments import Environment
 from bench.postgres import decay, growth
 from bench.postgres import engine as postgres_engine
 from bench.postgres.server import Databases, closed_to_others, execute, running
+from holdfast.cli.measures import ruler
 from tests.servers import postgres
 
+ROOT = Path(__file__).resolve().parents[2]
 ALL = ["W1", "W2", "drain", "beside finished", "beside mixed", "beside queued", "decay"]
 
 
@@ -120,6 +124,24 @@ def test_the_servers_own_folder_is_on_the_disk_that_was_named_and_gone_afterward
             stranger = re.sub(r":[0-9a-f]+@", ":wrong@", url)
             with pytest.raises(psycopg.OperationalError, match="password"):
                 psycopg.connect(stranger)
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_bench_that_is_stopped_leaves_no_server_and_no_file(place, number):
+    options = ["--store", "postgres", "--tiny", "--only", "decay", "--hold", "600"]
+    environment = {name: value for name, value in os.environ.items() if name != "BENCH_POSTGRES"}
+    bench = subprocess.Popen(
+        [sys.executable, "-m", "bench", "engine", *options], cwd=ROOT, env=environment | {"BENCH_DIR": str(place)},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert ruler.wait(lambda: [*place.glob("holdfast-pg-*/data/postmaster.pid")] != [], 60)
+    (found,) = place.glob("holdfast-pg-*/data/postmaster.pid")
+    server = int(found.read_text().split()[0])
+    bench.send_signal(number)
+    bench.wait(60)
+    assert ruler.wait(lambda: not ruler.alive([server]), 10)
     assert list(place.iterdir()) == []
 
 
