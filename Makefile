@@ -46,7 +46,7 @@ format: $(STAMP)  ## Format the code and apply the safe repairs of the linter
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(STAMP)  ## Measure ours and the peers in turn on this machine, against the targets; most of an hour
+bench: $(STAMP)  ## Measure ours and the peers in turn, against the targets; an hour. STORE=postgres: on PostgreSQL
 	$(BIN)/python -m bench --store $(STORE)
 
 chaos: $(STAMP)  ## Kill real processes and count what was lost

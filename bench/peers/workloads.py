@@ -150,11 +150,12 @@ def _measured(setting: Setting, peer: str, work: str, jobs: int) -> Sample:
     if environment.fault:
         return Sample(fault=environment.fault)
     folder = tempfile.TemporaryDirectory(dir=setting.folder, ignore_cleanup_errors=True)
-    with folder as private, setting.database() as url:
+    meeting = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # a short name, as sockets need one
+    with folder as private, meeting as runtime, setting.database() as url:
         command = [environment.python, "-m", "bench.peers.client", peer, work, str(jobs), private]
         longest = LONGEST_DRAIN if work == "memory" else LONGEST
         try:
-            out, errors = _said(command, _variables(setting.sizes, url), longest)
+            out, errors = _said(command, _variables(setting.sizes, url) | {"XDG_RUNTIME_DIR": runtime}, longest)
         except subprocess.TimeoutExpired:
             return Sample(fault=f"not done within {longest} s")
     said = [line for line in out.splitlines() if line.startswith("RESULT ")]

@@ -104,8 +104,9 @@ class _Load:
             if over and not ended:
                 return done / (perf_counter() - begin)
             given, ended = ended, []
-            exchange = self._app.desk.awrite(leases.exchange, given, [] if over else orders, policies)
-            claims = next(iter((await exchange).claims), [])
+            answer = await self._app.desk.awrite(leases.exchange, given, [] if over else orders, policies)
+            claims = next(iter(answer.claims), [])
+            assert all(answer.accepted), "a lease was lost"
             assert claims or over, "no job was found where there must be some"
             await asyncio.gather(*[asyncio.create_task(ours.run_job(self._app, claim, ended)) for claim in claims])
             if claims:
