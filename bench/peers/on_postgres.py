@@ -31,6 +31,7 @@ def groups(setting: Setting, names: list[str], only: frozenset[str]) -> list[lis
         workload("W2", "enqueue in bulk", names, setting, AtLeast(OURS, "PgQueuer", 1.5)),
         _drains(names, setting),
         workload("W4", "an idle worker, then a job every 20 ms", names, setting, *pick_up),
+        _growth(names, setting),
         *kills(names, setting),
         memory(names, setting),
     ]
@@ -51,3 +52,12 @@ def _drains(names: list[str], setting: Setting) -> Workload:
         sides=one | two,
         targets=targets if OURS in names else (),
     )
+
+
+def _growth(names: list[str], setting: Setting) -> Workload:
+    """Few peers and few rounds: a million rows are no small matter."""
+    many, few = f", {setting.sizes.large:,} queued", ", 1,000 queued"
+    sides = {f"{OURS}{few}": setting.side(OURS, "W5small")} if OURS in names else {}
+    sides |= {f"{name}{many}": setting.side(name, "W5") for name in names if name in (OURS, "PgQueuer")}
+    targets = (AtLeast(f"{OURS}{many}", f"{OURS}{few}", 0.9),) if OURS in names else ()
+    return Workload(name="W5", title="drain in a large queue", sides=sides, targets=targets, rounds=3)

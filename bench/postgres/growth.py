@@ -107,10 +107,10 @@ class Beside:
         fill(self._url, self._kind, self.rows)
 
 
-def fill(url: str, kind: str, rows: int) -> None:
+def fill(url: str, kind: str, rows: int, payload: str | None = None) -> None:
     """Put rows of a kind beside what is there, by the shortest way. They are an hour old."""
     parts = MIXED if kind == "mixed" else (kind,)
-    values = {"time": time_of_id(time_ns() // 1_000_000 - HOUR_MS), "payload": ours.payload_text()}
+    values = {"time": time_of_id(time_ns() // 1_000_000 - HOUR_MS), "payload": payload or ours.payload_text()}
     with psycopg.connect(url, autocommit=True) as connection:
         for number, part in enumerate(parts):
             columns = WAITING | KINDS[part]

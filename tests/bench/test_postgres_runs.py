@@ -173,10 +173,11 @@ def setting(folder: Path, databases: Databases, environments: dict[str, Environm
 @pytest.mark.slow
 def test_ours_is_measured_by_real_workers_beside_a_peer_that_is_not_there(databases, tmp_path):
     made = {"ours_postgres": Environment(sys.executable), "oban": Environment("", "not installed: no wheel of erlpack")}
-    only = frozenset({"W1", "W2", "W3", "W4"})
+    only = frozenset({"W1", "W2", "W3", "W4", "W5"})
     groups = on_postgres.groups(setting(tmp_path, databases, made), ["Holdfast", "Oban"], only)
     results = {result.workload.name: result for result in run(groups, 1, Console(quiet=True))}
     assert set(results) == only
+    assert all(sample.rate for one in results.pop("W5").samples.values() for sample in one)
     assert {result.fault("Holdfast") for result in results.values()} == {""}
     assert {result.fault("Oban") for result in results.values()} == {"not installed: no wheel of erlpack"}
     assert all(results[name].rates("Holdfast") for name in ("W1", "W2", "W3"))
@@ -209,6 +210,7 @@ def test_every_target_against_a_peer_is_judged(databases, tmp_path):
         "W4: Holdfast: p99 ms < 5",
         "W4: Holdfast: p50 ms <= 1 x PgQueuer",
         "W4: Holdfast: p99 ms <= 1 x PgQueuer",
+        "W5: Holdfast, 2,000 queued >= 0.9 x Holdfast, 1,000 queued",
         "kill: Holdfast: re-run after ms < 1000",
         "kill: Holdfast, a whole worker: re-run after ms < 1000",
         "memory: Holdfast: peak MB < 150",
