@@ -24,6 +24,10 @@ APP_OPTIONS = {
     "imports": ("()", "modules to import before work begins, where handlers are registered"),
     "payload_limit": ("262144", "the most bytes of a payload"),
     "max_depth": ("None", "queue -> how many jobs may wait in it; over it only priorities 1 to 3 are let in"),
+    "signal": (
+        "None",
+        "how processes wake each other: `store`, `off`, `redis://...`, `amqp://...`; else `HOLDFAST_SIGNAL`",
+    ),
     "clock": ("None", "answers the instant in milliseconds; for tests: `holdfast.testing.Clock`"),
 }
 JOB_OPTIONS = {

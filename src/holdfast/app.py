@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.handler import Call, Handler
     from holdfast.model.backoff import Backoff
     from holdfast.model.job import Job
+    from holdfast.model.news import News
     from holdfast.worker.context import JobContext
 
     P = ParamSpec("P")
@@ -50,6 +51,8 @@ class App:
 
     `url` is `sqlite:///jobs.db` (four slashes: an absolute path); by default HOLDFAST_URL, else ./holdfast.db.
     `imports` names modules to import before work begins, for applications made by a factory.
+    `signal` says how processes wake each other: `store` (default), `off`, `redis://...` or `amqp://...`; by default
+    HOLDFAST_SIGNAL.
     `max_depth` bounds how many jobs may wait in a queue; over it, only priorities 1 to 3 are let in.
     """
 
@@ -60,9 +63,11 @@ class App:
         imports: Iterable[str] = (),
         payload_limit: int = SIZE_LIMIT,
         max_depth: Mapping[str, int] | None = None,
+        signal: str | None = None,
         clock: Callable[[], int] | None = None,
     ) -> None:
         self._clock = clock
+        self.signal_by = signal
         self.imports = _names(imports)
         self.payload_limit = check_count("payload_limit", payload_limit, _LARGEST_PAYLOAD)
         self.max_depth = _depths(max_depth)
@@ -74,7 +79,7 @@ class App:
         """Work with the store at this address instead of the one the code names: what `--url` does."""
         self.url = url
         self.desk = Desk(open_store(url, self._clock))
-        self.signal = open_signal(url)
+        self.signal = open_signal(url, self.signal_by)
         self.desk.listeners.append(self.signal.tell)
         self._watch: Watch | None = None
 
@@ -160,7 +165,11 @@ class App:
         if not jobs:
             return []
         if connection is not None:
-            return self._handles(self.desk.join(connection, enqueue, jobs, self.max_depth))
+            answers = self.desk.join(connection, enqueue, jobs, self.max_depth)
+            self.signal.tell_early(_news_of(*{job.queue for job in jobs}))
+            return self._handles(answers)
+        if len(jobs) == 1 and not self.max_depth:
+            return self._handles([self.desk.insert(jobs[0])])
         return self._handles(self.desk.write(enqueue, jobs, self.max_depth))
 
     async def aenqueue_many(self, calls: Iterable[Call]) -> list[Handle]:
@@ -186,11 +195,7 @@ class App:
 
     def notify(self, *queues: str) -> None:
         """Tell workers that a transaction of the caller's own has committed new jobs."""
-        from holdfast.model.news import News  # noqa: PLC0415
-
-        news = News()
-        news.queues.update(queues or ("default",))
-        self.desk.notify(news)
+        self.desk.notify(_news_of(*(queues or ("default",))))
 
     # -- look and act
 
@@ -276,6 +281,14 @@ class App:
 
     def _handles(self, answers: list[tuple[str, bool]]) -> list[Handle]:
         return [Handle(self, job_id, created=created) for job_id, created in answers]
+
+
+def _news_of(*queues: str) -> News:
+    from holdfast.model.news import News  # noqa: PLC0415
+
+    news = News()
+    news.queues.update(queues)
+    return news
 
 
 def _names(imports: object) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.upkeep.alerts import Alerts
 from holdfast.upkeep.loop import Task, Upkeep
 from holdfast.upkeep.retention import Heartbeat, Retention
+from holdfast.upkeep.rounds import Rounds
 from holdfast.upkeep.sweeper import Sweeper
 from holdfast.upkeep.watchdog import Undertaker, Watchdog
 from holdfast.wiring import open_signal, open_store
@@ -81,8 +82,7 @@ def _upkeep(supervisor: Supervisor) -> Upkeep:
     policies = app.policies()
     tasks: list[Task] = [
         Undertaker(desk, policies, supervisor.signal.folder(), of_dead_worker),
-        Watchdog(desk, policies, app.shortest_lease()),
-        Heartbeat(desk, lambda: _describe(supervisor)),
+        Rounds(desk, Watchdog(desk, policies, app.shortest_lease()), Heartbeat(desk, lambda: _describe(supervisor))),
         Retention(desk),
         Sweeper(desk, app.sweeps()),
         Alerts(desk),

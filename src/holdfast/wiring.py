@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 from holdfast.model.errors import BadInput, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from holdfast.signals.network import Network
     from holdfast.signals.port import Signal
+    from holdfast.store.moving import Side
     from holdfast.store.port import Store
 
 DEFAULT_URL = "sqlite:///holdfast.db"
@@ -43,11 +46,64 @@ def store_url(url: str | None) -> str:
     return url or os.environ.get("HOLDFAST_URL") or DEFAULT_URL
 
 
-def open_signal(url: str) -> Signal:
-    """How the processes that use this store hear of each other."""
+def open_side(url: str) -> Side:
+    """The store at an address as one end of a move."""
+    if url.startswith("sqlite:"):
+        from holdfast.store.sqlite.moving import SqliteSide  # noqa: PLC0415
+
+        return SqliteSide(url)
+    open_store(url)  # tells what is wrong with the address, or that the driver is missing
+    from holdfast.store.postgres.moving import PostgresSide  # noqa: PLC0415
+
+    return PostgresSide(url)
+
+
+def open_signal(url: str, signal: str | None = None) -> Signal:
+    """How the processes that use this store hear of each other: `store` (its own way), `off`, or a broker's address."""
     from holdfast.signals.folder import FolderSignal  # noqa: PLC0415
 
-    return FolderSignal(_meeting_place(url))
+    own = FolderSignal(_meeting_place(url))
+    chosen = signal or os.environ.get("HOLDFAST_SIGNAL") or "store"
+    scheme = chosen.partition(":")[0]
+    if scheme == "store" and url.startswith("sqlite:"):
+        return own
+    if scheme == "off":
+        from holdfast.signals.silent import SilentSignal  # noqa: PLC0415
+
+        return SilentSignal(own.folder)
+    from holdfast.signals.relay import RelaySignal  # noqa: PLC0415
+
+    return RelaySignal(_network(scheme, chosen, url), own.folder)
+
+
+def _network(scheme: str, signal: str, url: str) -> Network:
+    if scheme == "store":
+        from holdfast.signals.postgres import PostgresNetwork  # noqa: PLC0415
+        from holdfast.store.postgres.location import Location as Address  # noqa: PLC0415
+
+        return PostgresNetwork(Address(url).conninfo)
+    if scheme in ("redis", "rediss"):
+        with needs("redis"):
+            from holdfast.signals.redis import RedisNetwork  # noqa: PLC0415
+
+        return RedisNetwork(signal)
+    if scheme in ("amqp", "amqps"):
+        with needs("rabbitmq"):
+            from holdfast.signals.rabbitmq import RabbitNetwork  # noqa: PLC0415
+
+        return RabbitNetwork(signal)
+    raise BadInput(
+        "BAD_OPTION", f"no signal speaks {scheme[:30]!r}: write store, off, redis://host/0 or amqp://user:password@host"
+    )
+
+
+@contextmanager
+def needs(extra: str) -> Iterator[None]:
+    """Say which extra to install where its library is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise BadInput("BAD_OPTION", f"{error.name} is not installed: pip install 'holdfast[{extra}]'") from None
 
 
 def _meeting_place(url: str) -> str:

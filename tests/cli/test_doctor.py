@@ -9,6 +9,7 @@ from holdfast import App
 from holdfast.cli import surroundings
 from holdfast.signals.folder import make_folder
 from tests.cli.given import dead, running, worker
+from tests.servers import redis as redis_server
 
 
 @pytest.fixture
@@ -173,3 +174,18 @@ def test_advice_stands_below_what_was_seen(cli, app):
     lines = cli("doctor").out.splitlines()
     (place,) = [number for number, line in enumerate(lines) if line.startswith("warn  workers")]
     assert lines[place + 1].strip() == "-> start one: `holdfast worker`"
+
+
+@pytest.mark.slow
+def test_the_doctor_says_whether_the_signal_is_proven(app, findings, monkeypatch):
+    app.enqueue("mail")
+    monkeypatch.setenv("HOLDFAST_SIGNAL", "off")
+    assert findings()[1]["signal"][:2] == ("ok", "off: everyone polls once a second")
+    monkeypatch.setenv("HOLDFAST_SIGNAL", redis_server.server().url)
+    level, text, _ = findings()[1]["signal"]
+    assert (level, "proven" in text) == ("ok", True)
+    monkeypatch.setenv("HOLDFAST_SIGNAL", "redis://127.0.0.1:1/0")
+    code, found = findings()
+    level, text, advice = found["signal"]
+    assert (code, level, "not proven" in text) == (0, "warn", True)
+    assert "server up" in advice

@@ -37,6 +37,7 @@ ONLY = {
     },
     "postgres": {
         "claim_rest": "SQLite's claims never meet: it has one writer",
+        "insert_alone": "SQLite's transactions cost no round trips",
         "incoming": "COPY needs a place to put the rows",
         "incoming_copy": "SQLite has no COPY",
         "insert_many": "the same",
@@ -45,6 +46,12 @@ ONLY = {
         "migrating": "SQLite's write lock is enough",
         "now": "SQLite has no clock of its own",
         "place": "SQLite's place is the path of its file",
+        "bound": "SQLite has no roles",
+        "policed": "the same",
+        "move_shown": "the same",
+        "move_lock": "SQLite's write lock is enough",
+        "move_still": "the same",
+        "move_alone": "the same",
     },
 }
 COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)

@@ -120,7 +120,7 @@ def _events(response: Any) -> Iterator[tuple[float, str, Any]]:
 @contextmanager
 def running_site(folder: Path, **options: Any) -> Iterator[Site]:
     """Serve from a thread of this process until the block ends."""
-    settings = {name: options.pop(name) for name in ("max_depth", "payload_limit") if name in options}
+    settings = {name: options.pop(name) for name in ("max_depth", "payload_limit", "signal") if name in options}
     app = App(f"sqlite:///{folder / 'jobs.db'}?synchronous=normal", **settings)
     server = server_for(app, port=0, **options)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve()), name="server")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from holdfast.http import answers
+from tests.http.site import running_site, wait_for
+from tests.servers import redis as redis_server
 
 
 def test_a_queue_is_paused_shown_and_resumed(site):
@@ -143,3 +147,27 @@ def test_all_dead_letters_are_purged_when_that_is_said(site):
     site.dead()
     site.dead()
     assert site.post("/v1/dead-letter/purge", {"all": True}).json == {"count": 2, "more": False}
+
+
+@pytest.mark.slow
+def test_a_server_that_requires_the_signal_is_ready_only_while_it_is_proven(tmp_path):
+    own = redis_server.OwnServer()
+    try:
+        with running_site(tmp_path, signal=own.url, require_signal=True) as site:
+            assert site.get("/v1/health/ready").status == 200
+            own.stop()
+            assert wait_for(lambda: site.get("/v1/health/ready").status == 503)
+            reply = site.get("/v1/health/ready")
+            assert (reply.json["code"], reply.headers["retry-after"]) == ("NOT_READY", "1")
+            assert "signal" in reply.json["detail"]
+            assert site.get("/v1/health/live").status == 200
+            own.start()
+            assert wait_for(lambda: site.get("/v1/health/ready").status == 200)
+    finally:
+        own.remove(os.getpid())
+
+
+@pytest.mark.parametrize(("signal", "status"), [("store", 200), ("off", 503)])
+def test_what_requires_a_signal_needs_one(tmp_path, signal, status):
+    with running_site(tmp_path, signal=signal, require_signal=True) as site:
+        assert site.get("/v1/health/ready").status == status

@@ -144,6 +144,26 @@ def test_the_store_tells_its_time(store, clock):
     assert store.now() == NOON + SECOND
 
 
+def next_alone(store):
+    return store.read(lambda tx: tx.next_alone())
+
+
+def test_when_the_next_suspect_comes_due_is_known_beforehand(store, clock):
+    enqueue(store, delay=1)
+    assert next_alone(store) is None, "a plain job is no suspect"
+    ended(store, SUSPECTED)
+    assert next_alone(store) is None, "it is due already"
+    for _ in range(2):  # the first crash alone is tried again at once, the second later
+        (run,) = claim_alone(store)
+        finish(store, run, Crashed(DIED, alone=True))
+    due = next_alone(store)
+    assert due is not None
+    assert due > clock.now
+    clock.forward(due - clock.now)
+    assert next_alone(store) is None
+    assert claim_alone(store) != []
+
+
 def test_what_waits_to_run_alone_is_counted_with_the_rest(store):
     for _ in range(3):
         finish(store, running(store, queue="gpu"), SUSPECTED)

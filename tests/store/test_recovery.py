@@ -162,3 +162,23 @@ def claim_of(store, owner):
 def _running_for(store, lease_ms):
     enqueue(store)
     return claim_one(store, lease_ms=lease_ms).id
+
+
+def next_expiry(store):
+    return store.read(lambda tx: tx.next_expiry())
+
+
+def test_the_next_lease_to_end_is_known_beforehand(store, clock):
+    assert next_expiry(store) is None
+    _running_for(store, 2 * MINUTE)
+    _running_for(store, MINUTE)
+    assert next_expiry(store) == NOON + MINUTE
+    clock.forward(MINUTE + 1)
+    assert next_expiry(store) == NOON + 2 * MINUTE
+    clock.forward(MINUTE)
+    assert next_expiry(store) is None
+
+
+def test_a_run_that_ended_has_no_lease_to_end(store):
+    finish(store, running(store), DONE)
+    assert next_expiry(store) is None

@@ -144,3 +144,28 @@ def test_crashes_are_bounded(desk: Desk, watchdog: Watchdog, time: Time):
 @pytest.mark.parametrize(("lease_ms", "interval"), [(60_000, 5.0), (3_000, 1.0), (100, 0.1)])
 def test_it_looks_often_enough_for_its_lease(desk: Desk, lease_ms: int, interval: float):
     assert Watchdog(desk, POLICIES, lease_ms).interval == interval
+
+
+LONG_MS = 60_000
+
+
+def test_where_leases_are_long_and_nothing_runs_it_rests_long(desk: Desk, time: Time):
+    watchdog = Watchdog(desk, POLICIES, LONG_MS)
+    watchdog.run_once()
+    assert watchdog.interval == 30
+
+
+def test_it_comes_when_the_next_lease_ends_and_not_half_a_minute_later(desk: Desk, time: Time):
+    watchdog = Watchdog(desk, POLICIES, LONG_MS)
+    running(desk, "host:1:aa/1-child")  # for nine seconds, as another application's types have it
+    watchdog.run_once()
+    assert 9 < watchdog.interval < 9.5
+    time.pass_(watchdog.interval)
+    assert watchdog.run_once() == {"queued": 1}
+
+
+def test_in_the_quiet_after_a_leap_it_keeps_looking(desk: Desk, time: Time, clock: Clock):
+    watchdog = Watchdog(desk, POLICIES, LONG_MS)
+    clock.advance(3_600)
+    watchdog.run_once()
+    assert watchdog.interval == 5

@@ -32,6 +32,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "The store": {
         "migrate": "Make the tables, or bring them up to date.",
         "sql": "Print the schema as plain SQL.",
+        "promote": "Move a SQLite queue to PostgreSQL, or back, and prove that nothing was lost.",
         "doctor": "Check the store and its surroundings, and say what to do next.",
     },
     "Prove it": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.cli import verbs
@@ -11,6 +12,9 @@ from holdfast.engine.jobs import list_jobs
 from holdfast.engine.queues import workers
 from holdfast.model import stamp
 from holdfast.model.errors import HoldfastError
+from holdfast.signals.folder import FolderSignal
+from holdfast.signals.silent import SilentSignal
+from holdfast.store.postgres.schema import MIGRATIONS as POSTGRES_MIGRATIONS
 from holdfast.store.sqlite.schema import MIGRATIONS
 
 if TYPE_CHECKING:
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 _AHEAD_MS = 5_000
 _MOST_SHOWN = 3
 _MANY_DEAD = 10
+_PROOF_SECONDS, _PROOF_STEP = 4.0, 0.02
 
 
 class Finding(NamedTuple):
@@ -40,13 +45,36 @@ def house(app: App) -> Iterator[Finding]:
     except HoldfastError as error:
         yield Finding("bad", "store", f"{error.code}: {error}", f"docs/reference/errors.md explains {error.code}")
         return
-    yield Finding("ok", "schema", f"version {len(MIGRATIONS)}, the newest this Holdfast knows")
+    known = MIGRATIONS if app.desk.store.url.startswith("sqlite:") else POSTGRES_MIGRATIONS
+    yield Finding("ok", "schema", f"version {len(known)}, the newest this Holdfast knows")
     yield _newest(seen)
     yield _leases(seen["lines"])
     yield _workers(seen)
     yield _types(seen["unknown"], alive=bool(_alive(seen)))
     yield _paused(seen["paused"])
     yield _dead(seen["lines"])
+
+
+def signal(app: App) -> Iterator[Finding]:
+    """Whether what is told over a network gets through. Within one machine the check of the folder tells."""
+    way: Any = app.signal
+    if isinstance(way, FolderSignal):
+        return
+    if isinstance(way, SilentSignal):
+        yield Finding("ok", "signal", "off: everyone polls once a second")
+        return
+    ear = way.listen("doctor")
+    end = monotonic() + _PROOF_SECONDS
+    while not ear.proven and monotonic() < end:
+        sleep(_PROOF_STEP)
+    if ear.proven:
+        yield Finding("ok", "signal", f"{way.name}: proven, what is told gets through")
+    else:
+        yield Finding(
+            "warn", "signal", f"{way.name}: not proven, so everyone polls once a second",
+            "is the server up, and its address right? a pooler in between swallows signals",
+        )  # fmt: skip
+    ear.close()
 
 
 def _look(tx: Transaction) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import click
 
 from holdfast.app import App
 from holdfast.cli import surroundings
-from holdfast.cli.checks import Finding, house
+from holdfast.cli.checks import Finding, house, signal
 from holdfast.cli.ending import FAILED, colour
 from holdfast.cli.opening import chosen_url, file_of, json_option, url_option
 from holdfast.cli.plain import clean
@@ -36,7 +36,8 @@ _COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
 def command(url: str | None, *, as_json: bool) -> None:
     """Check the store and its surroundings, and say what to do next.
 
-    Looks at libraries, file, disk, clock, schema, leases, workers and dead letters. Makes no file where there is none.
+    Looks at libraries, file, disk, clock, schema, leases, workers, dead letters and signals. Makes no file where
+    there is none.
     """
     findings = list(_findings(url))
     if as_json:
@@ -58,6 +59,7 @@ def _findings(url: str | None) -> Iterator[Finding]:
                 return
         yield surroundings.clock()
         yield from house(app)
+        yield from signal(app)
 
 
 def _show(finding: Finding) -> None:

@@ -24,6 +24,12 @@ def url_option(function: Function) -> Function:
     return click.option("--url", metavar="URL", help=text)(function)
 
 
+def signal_required_option(function: Function) -> Function:
+    """`--require-signal`, on every command that serves."""
+    text = "Be ready (/v1/health/ready) only while signals between processes get through."
+    return click.option("--require-signal", is_flag=True, help=text)(function)
+
+
 def json_option(function: Function) -> Function:
     """`--json`, on every command that shows something."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(function)

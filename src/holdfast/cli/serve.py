@@ -7,7 +7,7 @@ import socket
 
 import click
 
-from holdfast.cli.opening import chosen_url, url_option
+from holdfast.cli.opening import chosen_url, signal_required_option, url_option
 from holdfast.cli.tree import Command
 
 
@@ -22,7 +22,8 @@ from holdfast.cli.tree import Command
 @url_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Loopback addresses only.")
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535))
-def command(app: str | None, url: str | None, host: str, port: int) -> None:
+@signal_required_option
+def command(app: str | None, url: str | None, host: str, port: int, *, require_signal: bool) -> None:
     """Serve the HTTP API and the overview page on this machine."""
     from holdfast.http.address import check_libraries, listen  # noqa: PLC0415
 
@@ -38,7 +39,7 @@ def command(app: str | None, url: str | None, host: str, port: int) -> None:
         from holdfast.worker.application import load_app  # noqa: PLC0415
 
         served = load_app(app, os.getcwd(), chosen_url(url))  # type: ignore[assignment]  # noqa: PTH109
-    serve(served, host, port, listener=listener, announce=_announce)
+    serve(served, host, port, listener=listener, announce=_announce, require_signal=require_signal)
 
 
 def _announce(address: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from holdfast.cli.opening import chosen_url, url_option
+from holdfast.cli.opening import chosen_url, signal_required_option, url_option
 from holdfast.cli.running import announce, options_of, set_up_logging, worker_options
 from holdfast.cli.tree import Command
 
@@ -19,8 +19,9 @@ from holdfast.cli.tree import Command
 @url_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Loopback addresses only.")
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535))
+@signal_required_option
 @worker_options
-def command(app: str, url: str | None, host: str, port: int, **given: Any) -> None:
+def command(app: str, url: str | None, host: str, port: int, *, require_signal: bool, **given: Any) -> None:
     """Run jobs and serve the overview page, until a signal stops both."""
     from holdfast.http.address import check_libraries, listen  # noqa: PLC0415
     from holdfast.process import run_up  # noqa: PLC0415
@@ -31,6 +32,8 @@ def command(app: str, url: str | None, host: str, port: int, **given: Any) -> No
     chosen = chosen_url(url)
     if chosen is not None:
         serve += ["--url", chosen]
+    if require_signal:
+        serve.append("--require-signal")
     options = options_of(app, url, given)
     with listen(host, port) as listener:  # before anything is started: without its page it would not be what was asked
         code = run_up(options, serve, listener, announce)

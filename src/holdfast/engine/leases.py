@@ -13,7 +13,7 @@ from holdfast.store.port import Ending
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from holdfast.model.lease import Claim
+    from holdfast.model.lease import Claim, Lane
     from holdfast.model.outcome import Outcome
     from holdfast.model.policy import Policy
     from holdfast.store.port import Hold, Order, Transaction
@@ -72,6 +72,16 @@ def exchange(
     moves = [ending.move for ending in endings]
     next_due = tx.next_due(lanes) if lanes and short else None
     return Exchanged(moves, accepted, claims, next_due, tx.now, monotonic())
+
+
+def next_solo(tx: Transaction, isolated: Sequence[Lane]) -> float | None:
+    """Seconds until the next job comes due that a supervisor has to claim; None if none waits."""
+    dues = [due for due in (tx.next_alone(), tx.next_due(isolated) if isolated else None) if due is not None]
+    return _from_now(tx, min(dues, default=None))
+
+
+def _from_now(tx: Transaction, instant: int | None) -> float | None:
+    return None if instant is None else max(0.0, (instant - tx.now) / 1000)
 
 
 def progress(tx: Transaction, job_id: str, token: int, text: str) -> bool:

@@ -33,6 +33,12 @@ def recover_expired(
     return _end(tx, tx.expired(limit), lambda _: _EXPIRED, policies or {}, expired=True)
 
 
+def until_expiry(tx: Transaction) -> float | None:
+    """Seconds until the earliest lease ends that has not ended yet; None if nothing runs."""
+    ends = tx.next_expiry()
+    return None if ends is None else max(0.0, (ends - tx.now) / 1000)
+
+
 def end_runs_of(
     tx: Transaction,
     owner: str,

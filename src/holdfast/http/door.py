@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field
+from secrets import token_hex
+from time import monotonic
 from typing import Any
 
 from starlette.requests import Request
@@ -16,19 +19,30 @@ from holdfast.http.body import BODY_LIMIT, BODY_SECONDS
 from holdfast.http.events import Broadcaster
 from holdfast.http.metrics import Metrics
 from holdfast.http.problems import Problem
+from holdfast.signals.port import Ear
 
 MOST_WAITING = 1_000
+_PROOF_STEP = 0.05
 
 
 class Door:
     """One site in front of one application."""
 
-    def __init__(self, app: App, *, body_limit: int = BODY_LIMIT, body_seconds: float = BODY_SECONDS) -> None:
+    def __init__(
+        self,
+        app: App,
+        *,
+        body_limit: int = BODY_LIMIT,
+        body_seconds: float = BODY_SECONDS,
+        require_signal: bool = False,
+    ) -> None:
         self.app = app
         self.body_limit = body_limit
         self.body_seconds = body_seconds
         self.broadcaster = Broadcaster(self._picture, app.desk.listeners)
         self.metrics = Metrics(app)
+        self.require_signal = require_signal
+        self._ear: Ear | None = None
         self._waiting: set[asyncio.Task[Any]] = set()
         self._closed = False
 
@@ -50,12 +64,24 @@ class Door:
                 with suppress(asyncio.CancelledError):
                     await task
 
+    async def hears(self, seconds: float) -> bool:
+        """Whether what other processes tell gets through; an ear that was just opened is given so long to prove it."""
+        if self._ear is None:
+            self._ear = self.app.signal.listen(f"ready-{os.getpid()}-{token_hex(4)}")
+        self._ear.receive()  # only its proof is of interest
+        end = monotonic() + seconds
+        while not self._ear.proven and monotonic() < end and not self._closed:  # noqa: ASYNC110  # a thread proves it
+            await asyncio.sleep(_PROOF_STEP)
+        return self._ear.proven
+
     def close(self) -> None:
         """End every wait and every stream, so that a server can stop at once."""
         self._closed = True
         for task in self._waiting:
             task.cancel()
         self.broadcaster.close()
+        if self._ear is not None:
+            self._ear.close()
 
     async def _picture(self) -> str:
         return json.dumps(await self.app.desk.aread(verbs.picture), ensure_ascii=False, separators=(",", ":"))

@@ -55,12 +55,14 @@ async def live(_: Call) -> Any:
 
 
 async def ready(call: Call) -> Any:
-    """The store answers."""
+    """The store answers; where it is required, the signal gets through."""
     try:
         async with asyncio.timeout(_READY_SECONDS):
             await call.app.desk.aread(_ask)
     except TimeoutError:
         raise Problem("NOT_READY", f"the store did not answer within {_READY_SECONDS:g} s") from None
+    if call.door.require_signal and not await call.door.hears(_READY_SECONDS):
+        raise Problem("NOT_READY", "the signal is not proven: what other processes tell does not get through")
     return {"status": "ok"}
 
 

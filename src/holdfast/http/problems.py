@@ -29,12 +29,12 @@ HTTP_CODES: dict[str, tuple[int, str]] = {
     "BODY_TOO_SLOW": (408, "the body did not arrive in time"),
     "NOT_JSON_CONTENT": (415, "the body is not declared as plain JSON"),
     "TOO_MANY_WAITING": (503, "too many clients wait for changes already"),
-    "NOT_READY": (503, "the store did not answer in time"),
+    "NOT_READY": (503, "the store did not answer in time, or a signal that is required does not get through"),
     "HTTP_ERROR": (400, "the request cannot be served"),
     "INTERNAL_ERROR": (500, "something went wrong here; the server's log has more under this id"),
 }
 
-_STATUS_BY_CODE = {"PAYLOAD_TOO_LARGE": 413, "STORE_FULL": 507}
+_STATUS_BY_CODE = {"PAYLOAD_TOO_LARGE": 413, "STORE_FULL": 507, "STORE_FORBIDDEN": 403}
 _STATUS_BY_CLASS: tuple[tuple[type[HoldfastError], int], ...] = (
     (BadInput, 400),
     (NotFound, 404),

@@ -24,12 +24,14 @@ def serve(
     *,
     listener: socket.socket | None = None,
     announce: Callable[[str], object] | None = None,
+    **options: Any,
 ) -> None:
     """Serve until SIGTERM or SIGINT ends it. Only loopback addresses are taken until the door has keys.
 
-    `listener` is a socket that listens already; `announce` is told the address once it can be used.
+    `listener` is a socket that listens already; `announce` is told the address once it can be used;
+    `options` go to `create_http_app`.
     """
-    server = server_for(app, host, port)
+    server = server_for(app, host, port, **options)
     taken = listener or listen(host, port)
     if announce is not None:
         server.announce = lambda: announce(shown(taken))

@@ -34,12 +34,14 @@ def create_http_app(
     hosts: Collection[str] = LOOPBACK,
     body_limit: int = BODY_LIMIT,
     body_seconds: float = BODY_SECONDS,
+    require_signal: bool = False,
 ) -> Starlette:
     """The door as an ASGI application, to serve or to mount.
 
     `hosts` are the host names it answers to; it has no keys yet, so they should mean this machine alone.
+    With `require_signal` it is ready only while the signal is proven.
     """
-    door = Door(app, body_limit=body_limit, body_seconds=body_seconds)
+    door = Door(app, body_limit=body_limit, body_seconds=body_seconds, require_signal=require_signal)
     site = Starlette(
         routes=routes(door),
         middleware=[Middleware(Guard, hosts=hosts)],

@@ -102,6 +102,7 @@ class Listener:
     """Hears of changes made by other processes. `fileno()` is for selectors and event loops."""
 
     proven = True  # a datagram to a file of this machine either arrives or is an error
+    patience = 1.0  # a look at a file costs little, and finds what was committed on a caller's own connection
 
     def __init__(self, path: str, name: str) -> None:
         from _socket import AF_UNIX, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, socket  # noqa: PLC0415
@@ -150,6 +151,9 @@ class FolderSignal:
     def __init__(self, path: str) -> None:
         self._path = path
         self.tell = Teller(path)
+
+    def tell_early(self, news: News) -> None:
+        """Who hears looks at the file once a second anyway."""
 
     def listen(self, name: str) -> Listener:
         """An ear under a name of its own."""

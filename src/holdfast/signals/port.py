@@ -15,6 +15,7 @@ class Ear(Protocol):
     """Hears of commits of other processes."""
 
     proven: bool  # whether what is told gets through; until then, poll as if there were no signal
+    patience: float  # seconds that who hears by a proven ear may rest between looks of its own
 
     def fileno(self) -> int:
         """Readable when there may be news: for selectors and event loops."""
@@ -31,6 +32,9 @@ class Signal(Protocol):
 
     def tell(self, news: News) -> None:
         """Tell the others what a commit changed. Never raises, never waits."""
+
+    def tell_early(self, news: News) -> None:
+        """Tell of what its caller has yet to commit: several times, for as long as a transaction usually takes."""
 
     def listen(self, name: str) -> Ear:
         """An ear under a name of its own."""

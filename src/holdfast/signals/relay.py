@@ -1,63 +1,34 @@
-"""Signals over a network: a thread of its own tells, and another one hears.
+"""Signals over a network: a thread of its own tells; ears have theirs.
 
 What is told goes out after the commit and outside of it, many commits in one message under load, so that no enqueue
-waits for it and no database-wide lock is held by it. Failure cases: the server is away, is lost or lies (said once in
-the log, tried again with growing pauses; meanwhile everyone polls); it lets nothing through (an ear hears its own
-probe, or says that it does not); it floods (an ear takes a bounded number at a time and rests in between). After each
-new connection the ear asks for a look, since anything may have been missed.
+waits for it and no database-wide lock is held by it.
+
+Failure cases: the server is away, lost or silent: said once in the log, tried again with growing pauses. What could not
+be told is kept, as one word for everything when it grows, and told when the server is back: until then the others poll.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import logging
+import atexit
 import os
 import threading
-from secrets import token_hex
+import weakref
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from holdfast.model.news import News
+from holdfast.signals.ear import RelayEar
+from holdfast.signals.message import merge, pack
+from holdfast.signals.network import Line, Network, Trouble, hang_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-log = logging.getLogger("holdfast.signals")
-
-EVERYTHING = "*"
-GATHER = 0.002  # seconds in which commits become one message
-REST = 0.01  # between two helpings of a flood
-HELPING = 64
-PROBE_SECONDS = 3.0
-WAIT = 0.5  # an ear that is closed is gone after so long
-FLUSH_SECONDS = 1.0
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
-_MOST_NAMED = 16
-_LARGEST = 4096
-
-
-class Line(Protocol):
-    """One connection to a server that passes messages on."""
-
-    def send(self, message: bytes) -> None:
-        """Pass a message on to everyone who hears."""
-
-    def receive(self, seconds: float, most: int) -> list[bytes]:
-        """What came, waiting at most so long for the first; raises when the connection is lost."""
-
-    def close(self) -> None:
-        """Hang up."""
-
-
-class Network(Protocol):
-    """A server that passes messages on."""
-
-    name: str
-    errors: tuple[type[Exception], ...]
-
-    def connect(self, *, hear: bool) -> Line:
-        """A new connection: one that hears, or one that only tells."""
+EARLY = (0.02, 0.1, 0.5, 2.0, 8.0)  # seconds after an enqueue on a caller's own connection
+GATHER = 0.02  # seconds in which the commits of a burst become one message
+KEEP = 2.0  # between two looks at a line on which nothing is sent
+FLUSH_SECONDS = 1.0  # how long the end of a process may wait for its last message
+_STEP = 0.05
 
 
 class RelaySignal:
@@ -65,20 +36,29 @@ class RelaySignal:
 
     def __init__(self, network: Network, folder: Callable[[], str]) -> None:
         self._network = network
+        self.name = network.name
         self.folder = folder
         self._thread: threading.Thread | None = None
-        self._start()
+        self._pending, self._early = News(), News()
+        self._again: list[float] = []  # when to tell the early news again
+        self._flushes_at_exit = False
+        self._begin()
+        _at_fork(self)
 
     def tell(self, news: News) -> None:
         """Tell the others what a commit changed: soon, by a thread that does nothing else."""
-        if self._pid != os.getpid():  # threads stay behind at a fork
-            self._start()
         with self._lock:
-            self._pending.queues |= news.queues
-            self._pending.jobs += news.jobs
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._tell_while_needed, name="holdfast-teller", daemon=True)
-                self._thread.start()
+            merge(self._pending, news)
+            self._have_thread()
+        self._told.set()
+
+    def tell_early(self, news: News) -> None:
+        """Tell of what its caller has yet to commit, which nobody tells us: again and again, for a while."""
+        now = monotonic()
+        with self._lock:
+            merge(self._early, news)
+            self._again = sorted({*self._again[:1], *(now + seconds for seconds in EARLY)})
+            self._have_thread()
         self._told.set()
 
     def listen(self, name: str) -> RelayEar:
@@ -89,183 +69,141 @@ class RelaySignal:
         """An ear leaves nothing behind: its connection dies with its process."""
 
     def close(self) -> None:
-        """Send what is still to be told, if the server takes it, and hang up."""
-        thread = self._thread if self._pid == os.getpid() else None
-        if thread is not None and thread.is_alive():
+        """Send what is still to be told, if the server takes it soon, and hang up."""
+        thread = self._thread
+        if thread is not None:
+            with self._lock:  # what was told early is committed by now, or never
+                merge(self._pending, self._early)
+                self._again, self._early = [], News()
             self._over = True
             self._told.set()
             thread.join(FLUSH_SECONDS)
 
-    def _start(self) -> None:
-        self._pid = os.getpid()
+    def _begin(self) -> None:
+        """As new: also in a forked child, where the thread stayed behind and the lock may be held by nobody."""
         self._lock = threading.Lock()
         self._told = threading.Event()
-        self._pending = News()
+        self._pending, self._early = News(), News()
+        self._again = []
         self._thread = None
         self._over = False
 
     def _tell_while_needed(self) -> None:
         line: Line | None = None
-        trouble = _Trouble(f"{self._network.name}: nothing can be told to other processes, which poll instead")
-        while not (self._over and not self._pending):
-            self._told.wait()
-            if not self._over:
-                sleep(GATHER)
+        trouble = Trouble(self._network.name, "nothing can be told to other processes, which poll instead")
+        sent = 0.0
+        while not self._ended():
+            if not self._awaited():
+                line = _kept(line)
+                continue
+            if not self._over:  # the first goes at once, those of a burst together
+                sleep(max(0.0, sent + GATHER - monotonic()))
             self._told.clear()
-            with self._lock:
-                news, self._pending = self._pending, News()
+            news = self._take()
             if not news:
                 continue
             try:
-                line = line or self._network.connect(hear=False)
-                line.send(pack(news))
+                line = self._send(line, pack(news))
+                sent = monotonic()
                 trouble.over()
-            except self._network.errors as error:
-                _hang_up(line)
+            except Exception as error:  # noqa: BLE001  # a driver may raise anything; this thread must not die of it
                 line = None
-                if self._over:
-                    return
-                sleep(trouble.pause(error))  # what was to be told is old news by then
-        _hang_up(line)
+                self._rest(trouble.pause(error), news)
+        hang_up(line)
 
-
-class RelayEar:
-    """Hears through a thread that keeps the connection; `fileno()` is the end of a pipe."""
-
-    def __init__(self, network: Network, name: str) -> None:
-        self._network = network
-        self.proven = False
-        self._news = News()
-        self._lock = threading.Lock()
-        self._read, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    def _have_thread(self) -> None:
+        if self._thread is not None:
+            return
         self._over = False
-        self._thread = threading.Thread(target=self._hear, name=f"holdfast-ear-{name}"[:60], daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._tell_while_needed, name="holdfast-teller", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the interpreter ends, or there are too many: the others find it by polling
+            return
+        self._thread = thread
+        if not self._flushes_at_exit:
+            self._flushes_at_exit = True
+            _at_exit(self)
 
-    def fileno(self) -> int:
-        """Readable when there may be news."""
-        return self._read
-
-    def receive(self) -> News:
-        """What was heard since the last time."""
-        with contextlib.suppress(BlockingIOError):
-            os.read(self._read, 65536)
+    def _awaited(self) -> bool:
+        """Wait for something to tell; False if there was nothing for a while."""
+        due = self._again[0] if self._again else float("inf")
+        if self._told.wait(min(KEEP, max(0.0, due - monotonic()))):
+            return True
+        if monotonic() < due:
+            return False
         with self._lock:
-            news, self._news = self._news, News()
+            self._again = [at for at in self._again if at > monotonic()]
+            merge(self._pending, self._early)
+            if not self._again:
+                self._early = News()
+        return True
+
+    def _ended(self) -> bool:
+        """Whether to leave; decided under the lock, so that whoever tells next starts another thread."""
+        with self._lock:
+            if not self._over or self._pending:
+                return False
+            self._thread = None
+            return True
+
+    def _take(self) -> News:
+        with self._lock:
+            news, self._pending = self._pending, News()
         return news
 
-    def close(self) -> None:
-        """Hear no more."""
-        self._over = True
-        self._thread.join(2 * WAIT + FLUSH_SECONDS)
-        if not self._thread.is_alive():
-            os.close(self._read)
-            os.close(self._write)
-
-    def _hear(self) -> None:
-        trouble = _Trouble(f"{self._network.name}: nothing is heard from other processes; polling instead")
-        while not self._over:
-            line = None
+    def _send(self, line: Line | None, message: bytes) -> Line:
+        """Over the line there is; where that was cut since its last use, over a new one."""
+        if line is not None:
             try:
-                line = self._network.connect(hear=True)
-                self._pass_on(News.of_everything())
-                trouble.over()
-                self._hear_on(line)
-            except self._network.errors as error:
-                self.proven = False
-                end = monotonic() + trouble.pause(error)
-                while monotonic() < end and not self._over:
-                    sleep(0.05)
-            finally:
-                _hang_up(line)
-
-    def _hear_on(self, line: Line) -> None:
-        probe = f"probe {token_hex(8)}".encode()
-        self._send_probe(probe)
-        judged_at: float | None = monotonic() + PROBE_SECONDS
-        while not self._over:
-            messages = line.receive(WAIT, HELPING)
-            if probe in messages:
-                self.proven, judged_at = True, None
-            if judged_at is not None and monotonic() > judged_at:
-                judged_at = None
-                log.warning(
-                    "%s: a probe did not come back, so signals do not get through; is there a pooler in between? "
-                    "Polling instead", self._network.name
-                )  # fmt: skip
-            heard = [unpack(message) for message in messages if not message.startswith(b"probe ")]
-            if heard:
-                self._pass_on(*heard)
-            if len(messages) == HELPING:
-                sleep(REST)
-
-    def _send_probe(self, probe: bytes) -> None:
+                line.send(message)
+            except Exception:  # noqa: BLE001  # cut, or worse: the next line tells what is wrong
+                hang_up(line)
+            else:
+                return line
         line = self._network.connect(hear=False)
         try:
-            line.send(probe)
-        finally:
-            line.close()
+            line.send(message)
+        except BaseException:
+            hang_up(line)
+            raise
+        return line
 
-    def _pass_on(self, *heard: News) -> None:
-        with self._lock:
-            for news in heard:
-                self._news.queues |= news.queues
-                self._news.jobs += news.jobs
-            if len(self._news.jobs) > _MOST_NAMED * HELPING:
-                self._news.jobs = [EVERYTHING]
-        try:
-            os.write(self._write, b"!")
-        except BlockingIOError:  # rung so often that nobody can have missed it
-            return
-
-
-class _Trouble:
-    """Says once that something is wrong, once that it is over, and how long to rest before the next try."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._pause = 0.0
-
-    def pause(self, error: Exception) -> float:
-        if not self._pause:
-            log.warning("%s (%s)", self._text, type(error).__name__)
-        self._pause = min(LONGEST_PAUSE, max(SHORTEST_PAUSE, self._pause * 2))
-        return self._pause
-
-    def over(self) -> None:
-        if self._pause:
-            log.warning("signals get through again")
-        self._pause = 0.0
+    def _rest(self, seconds: float, untold: News) -> None:
+        """Before the next try. At the end of the process there is none: the others find it by polling."""
+        end = monotonic() + seconds
+        while monotonic() < end and not self._over:
+            sleep(min(_STEP, max(0.0, end - monotonic())))
+        if not self._over:
+            with self._lock:
+                merge(self._pending, untold)
+            self._told.set()
 
 
-def _hang_up(line: Line | None) -> None:
+def _kept(line: Line | None) -> Line | None:
+    """The line after a look at it; none if it is gone."""
     if line is None:
-        return
+        return None
     try:
-        line.close()
-    except Exception:  # noqa: BLE001  # it is gone either way
-        return
+        line.keep()
+    except Exception:  # noqa: BLE001  # it is gone: the next message gets a new one
+        hang_up(line)
+        return None
+    return line
 
 
-def pack(news: News) -> bytes:
-    """News as a message; long lists become one word for everything."""
-    jobs = news.jobs if len(news.jobs) <= _MOST_NAMED else [EVERYTHING]
-    queues = sorted(news.queues) if len(news.queues) <= _MOST_NAMED else [EVERYTHING]
-    message = json.dumps({"job_id": jobs[0] if jobs else None, "queues": queues, "jobs": jobs}).encode()
-    return message if len(message) <= _LARGEST else pack(News.of_everything())
+def _at_fork(signal: RelaySignal) -> None:
+    begin = weakref.WeakMethod(signal._begin)  # noqa: SLF001
+    os.register_at_fork(after_in_child=lambda: _call(begin))
 
 
-def unpack(message: bytes) -> News:
-    """What a message says; anyone may have sent it, so one that cannot be read is a reason to look everywhere."""
-    news = News.of_everything()
-    if len(message) > _LARGEST:
-        return news
-    try:
-        said = json.loads(message)
-        queues, jobs = said["queues"], said["jobs"]
-        if not all(isinstance(name, str) for name in (*queues, *jobs)):
-            return news
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return news
-    news.queues, news.jobs = set(queues), list(jobs)
-    return news
+def _at_exit(signal: RelaySignal) -> None:
+    """The last message of a process that ends without `close()`."""
+    close = weakref.WeakMethod(signal.close)
+    atexit.register(lambda: _call(close))
+
+
+def _call(method: weakref.WeakMethod[Callable[[], None]]) -> None:
+    found = method()
+    if found is not None:
+        found()

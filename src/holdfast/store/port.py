@@ -103,6 +103,9 @@ class Transaction(Protocol):
     def expired(self, limit: int) -> list[Claim]:
         """Runs whose lease ran out, oldest first."""
 
+    def next_expiry(self) -> int | None:
+        """When the earliest lease ends that has not ended yet; None if nothing runs."""
+
     def held_by(self, owner: str) -> list[Claim]:
         """The runs held by one owner, by all of a supervisor (`name/...`), or by anyone (empty)."""
 
@@ -146,6 +149,9 @@ class Transaction(Protocol):
     def next_due(self, lanes: Sequence[Lane]) -> int | None:
         """When the next waiting job of these lanes comes due; None if none waits. Only looks past `now`."""
 
+    def next_alone(self) -> int | None:
+        """When the next job of any lane comes due that must run in a process of its own. Only looks past `now`."""
+
     def depth(self, queue: str, cap: int) -> int:
         """How many jobs wait in a queue, counted up to a cap."""
 
@@ -164,6 +170,9 @@ class Store(Protocol):
         An answer is a call's value or the exception it raised; a call that raises takes nothing else with it. The news
         tell what changed, for the signals.
         """
+
+    def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
+        """Store one job and nothing else, by the shortest way there is; answers as `insert` does."""
 
     def read(self, call: Callable[[Any], Any]) -> Any:
         """Run one call that changes nothing."""

@@ -120,6 +120,12 @@ class CommonVerbs:
     def expired(self, limit: int) -> list[Claim]:
         return claims(self.run("expired", now=self.stamp, limit=limit))
 
+    def next_expiry(self) -> int | None:
+        return _instant(self.run("next_expiry", now=self.stamp))
+
+    def next_alone(self) -> int | None:
+        return _instant(self.run("next_alone", now=self.stamp))
+
     def held_by(self, owner: str) -> list[Claim]:
         return claims(self.run("held_by", owner=owner))
 
@@ -224,6 +230,11 @@ class CommonVerbs:
             "timeout_ms": job.timeout_ms,
             "key_until": stamp.to_text(min(self.now + window, stamp.LAST)) if isinstance(window, int) else window,
         }
+
+
+def _instant(rows: list[tuple[Any, ...]]) -> int | None:
+    text = rows[0][0]
+    return None if text is None else stamp.from_text(text)
 
 
 def claims(rows: list[tuple[Any, ...]]) -> list[Claim]:

@@ -27,8 +27,11 @@ class Task(Protocol):
     """One thing that is done again and again."""
 
     name: str
-    interval: float
     leader_only: bool
+
+    @property
+    def interval(self) -> float:
+        """Seconds until its next turn."""
 
     def run_once(self) -> dict[str, int]:
         """Do it; answers what was done as counts."""
@@ -58,6 +61,7 @@ class Upkeep:
             if task.leader_only and not self.leads():
                 continue
             counts = self._run(task)
+            self._due[name] = (monotonic() + task.interval, task)  # it may have learnt when to come again
             if any(counts.values()):
                 done[name] = counts
                 log.info("%s: %s", name, counts)

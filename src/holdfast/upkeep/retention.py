@@ -45,7 +45,7 @@ class Heartbeat:
 
     name = "heartbeat"
     leader_only = False
-    interval = 15.0
+    interval = 30.0
 
     def __init__(self, desk: Desk, worker: Any) -> None:
         self._desk = desk
@@ -53,12 +53,12 @@ class Heartbeat:
 
     def run_once(self) -> dict[str, int]:
         """Write the line."""
-        self._desk.write(_beat, self._worker())
+        self._desk.write(self.beat)
         return {}
 
-
-def _beat(tx: Transaction, worker: dict[str, Any]) -> None:
-    tx.beat(worker)
+    def beat(self, tx: Transaction) -> None:
+        """The same, in a transaction that is open."""
+        tx.beat(self._worker())
 
 
 def _forget(tx: Transaction) -> None:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("holdfast.upkeep")
 
+LONG_LEASE_MS = 60_000
+LONGEST_PAUSE = 30.0
+_AFTERWARDS = 0.1  # seconds after a lease has ended
+
 
 class Watchdog:
     """Expired leases, whoever held them.
@@ -37,16 +41,18 @@ class Watchdog:
         self._desk = desk
         self._policies = policies
         self._lease_ms = lease_ms
-        self.interval = min(5.0, max(0.1, lease_ms / 3000))
+        self._shortest = min(5.0, max(0.1, lease_ms / 3000))
+        self.interval = self._shortest
         self._drift = self._desk.read(_now) - monotonic() * 1000
         self._ran_at = monotonic()
         self._quiet_until = 0.0
 
     def run_once(self) -> dict[str, int]:
         """End expired runs; answers how many went where."""
-        return self._desk.write(self._recover)
+        return self._desk.write(self.recover)
 
-    def _recover(self, tx: Transaction) -> dict[str, int]:
+    def recover(self, tx: Transaction) -> dict[str, int]:
+        """The same, in a transaction that is open; says by `interval` when to come again."""
         # Judged here, when the store has let us in: the wait for it counts.
         now, ran_at, self._ran_at = monotonic(), self._ran_at, monotonic()
         lease = self._lease_ms / 1000
@@ -57,7 +63,16 @@ class Watchdog:
             self._quiet_until = now + lease
         elif now - ran_at > self.interval + lease / 2 and self._quiet_until <= ran_at:
             self._quiet_until = now + lease
-        return {} if now < self._quiet_until else repairs.recover_expired(tx, self._policies)
+        counts = {} if now < self._quiet_until else repairs.recover_expired(tx, self._policies)
+        self.interval = self._pause(tx) if now >= self._quiet_until else self._shortest
+        return counts
+
+    def _pause(self, tx: Transaction) -> float:
+        """Long where leases are: what is claimed from now on is seen before it can expire, and what runs is known."""
+        if self._lease_ms < LONG_LEASE_MS:
+            return self._shortest
+        expiry = repairs.until_expiry(tx)
+        return LONGEST_PAUSE if expiry is None else min(LONGEST_PAUSE, expiry + _AFTERWARDS)
 
 
 class Undertaker:

@@ -25,6 +25,7 @@ class Application(Protocol):
     url: str
     desk: Desk
     signal: Signal
+    signal_by: str | None
     imports: tuple[str, ...]
     in_use: bool
 
@@ -67,6 +68,7 @@ def describe(app: Application) -> dict[str, Any]:
     """What a supervisor needs to know of an application, as JSON."""
     return {
         "url": app.url,
+        "signal": app.signal_by,
         "types": [
             {
                 "type": definition.type,
@@ -93,6 +95,7 @@ class Described:
 
     def __init__(self, told: Mapping[str, Any], queues: Mapping[str, int | None] | None) -> None:
         self.url: str = told["url"]
+        self.signal_by: str | None = told["signal"]
         self.types: list[dict[str, Any]] = told["types"]
         self.queues = dict(queues) if queues else dict.fromkeys(sorted({one["queue"] for one in self.types}))
 

@@ -80,6 +80,7 @@ async def _work(app: Application, config: dict[str, Any], slots: SlotMap, pools:
         await worker.work()
     finally:
         if listener is not None:
+            loop.remove_reader(listener.fileno())
             listener.close()
 
 
@@ -92,6 +93,7 @@ def listen(app: Application, owner: str, loop: asyncio.AbstractEventLoop, worker
             worker.wake()
 
     loop.add_reader(listener.fileno(), heard)
+    worker.ear = listener
     return listener
 
 
@@ -110,6 +112,7 @@ def child_main(app: Application, config: dict[str, Any]) -> None:
         else:
             run_child(app, config)
         app.desk.close()
+        app.signal.close()
         code = 0
     except BaseException:
         log.exception("a worker process failed")

@@ -14,6 +14,7 @@ import socket
 import tempfile
 import threading
 from contextlib import asynccontextmanager
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from holdfast.engine import leases, repairs
@@ -27,7 +28,12 @@ from holdfast.worker.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
+    from holdfast.store.port import Transaction
+
 log = logging.getLogger("holdfast.worker")
+
+_LONG_LEASE_MS = 60_000
+_LONGEST_REST = 30.0
 
 
 @asynccontextmanager
@@ -91,12 +97,23 @@ class _Keeper(threading.Thread):
 
     def run(self) -> None:
         """Look again and again."""
+        expiry = 0.0
         while not self._over.wait(min(1.0, self._lease_ms / 6000)):
             try:
-                self._look()
-                self._desk.write(repairs.recover_expired, self._policies)
+                if self._slots.started() or self._slots.holds():
+                    self._look()
+                if monotonic() >= expiry:
+                    expiry = monotonic() + self._desk.write(self._recover)
             except Exception as error:  # noqa: BLE001  # the store may be away; the next look may fare better
                 log.warning("a look at the leases failed: %s", error)
+
+    def _recover(self, tx: Transaction) -> float:
+        """End what expired; answers when to come again: for long leases, not before one can have ended."""
+        repairs.recover_expired(tx, self._policies)
+        if self._lease_ms < _LONG_LEASE_MS:
+            return 0.0
+        expiry = repairs.until_expiry(tx)
+        return _LONGEST_REST if expiry is None else min(_LONGEST_REST, expiry)
 
     def _look(self) -> None:
         runs = self._slots.started()

@@ -5,7 +5,8 @@ map tells which of its claims had begun. The supervisor answers in one byte per 
 that both map; a slot is valid when its sequence is even and the same before and after reading (the writer makes it odd
 while it writes).
 
-    header  64 bytes: state u8, 7 unused, beat u64 (ms, monotonic: when the child's loop last went round)
+    header  64 bytes: state u8, holds u8 (1: it claims, or holds claims), 6 unused, beat u64 (ms, monotonic: when the
+            child's loop last went round)
     slot    64 bytes: sequence u32, order u32, token u64, since u64 (ms, monotonic), limit u64 (ms, 0 = none), id 26,
             phase u8
 
@@ -30,6 +31,7 @@ _WORDS = Struct("<II")
 _BODY = Struct("<QQQ26sB")
 _BEAT = Struct("<Q")
 _BEAT_AT = 8
+_HOLDS_AT = 1
 _BODY_AT, _ORDER_AT, _PHASE_AT = 8, 4, 58
 _MASK = 0x3FFFFFFF
 
@@ -103,6 +105,10 @@ class SlotMap:
         """The child's word on its state."""
         self._memory[0] = state
 
+    def hold(self, *, holds: bool) -> None:
+        """Whether the child may have claims; said before it claims, so that nobody misses one."""
+        self._memory[_HOLDS_AT] = holds
+
     def beat(self, now: int) -> None:
         """The child's loop goes round."""
         _BEAT.pack_into(self._memory, _BEAT_AT, now)
@@ -117,6 +123,10 @@ class SlotMap:
     def state(self) -> int:
         """The child's word on its state."""
         return self._memory[0]
+
+    def holds(self) -> bool:
+        """Whether the child may have claims."""
+        return self._memory[_HOLDS_AT] != 0
 
     def started(self) -> list[Started]:
         """The runs that have begun and whose endings are not durable yet."""

@@ -25,8 +25,8 @@ from holdfast.engine import leases, repairs
 from holdfast.engine.desk import Desk
 from holdfast.model.errors import StoreError
 from holdfast.signals.presence import Presence
-from holdfast.store.port import Order
 from holdfast.worker import look
+from holdfast.worker.alone import Solos
 from holdfast.worker.application import Described
 from holdfast.worker.child import COROUTINES, THREADS, slots_needed
 from holdfast.worker.death import describe_exit, kill_group
@@ -37,11 +37,11 @@ from holdfast.worker.slots import WORN, SlotMap, Started
 from holdfast.worker.verdicts import Verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from holdfast.model.lease import Claim, Lane
+    from holdfast.model.lease import Claim
     from holdfast.signals.port import Ear, Signal
-    from holdfast.store.port import Store, Transaction
+    from holdfast.store.port import Store
 
 log = logging.getLogger("holdfast.supervisor")
 
@@ -51,7 +51,6 @@ KILL_AFTER = 2.0  # after the time to stop: children that have not drained are k
 LEAVE_AFTER = 4.0  # after it: nobody is waited for
 PATIENCE = 2.0  # for a lock: it may be held by a child that only we can kill
 QUICKEST_LOOK = 0.05  # news may come with every commit; looks need not
-SUSPECTS = 16  # jobs at once that are tried again alone; they had places before, so they may have as many again
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 MOST_DEATHS = 5  # of a process that imports the application for the first time
 DIED_YOUNG = 1.0  # seconds; such a child is replaced at the next look, not at once
@@ -82,7 +81,7 @@ class Supervisor:
         self,
         options: Options,
         open_store: Callable[..., Store],
-        open_signal: Callable[[str], Signal],
+        open_signal: Callable[[str, str | None], Signal],
         upkeep: Callable[[Supervisor], Any] | None = None,
     ) -> None:
         self.options = options
@@ -112,7 +111,8 @@ class Supervisor:
             if not self._open_nursery():
                 return 0 if self.stopping_since is not None else 2
             self.desk = Desk(self._open_store(self.app.url, patience=PATIENCE))
-            self.signal = self._open_signal(self.app.url)
+            self._solos = Solos(self.desk, self.options.solos)
+            self.signal = self._open_signal(self.app.url, self.app.signal_by)
             return self._supervise(wake)
         finally:
             for number in _STOP_SIGNALS:  # all is done: one more must not spoil the exit code
@@ -152,6 +152,7 @@ class Supervisor:
             if not self._unended:
                 presence.end()
             self.desk.close()
+            self.signal.close()
 
     def _loop(self, wake: int, listener: Ear | None, upkeep: Any) -> int:
         interval = min(1.0, max(0.05, self.app.shortest_lease() / 6000))
@@ -169,10 +170,10 @@ class Supervisor:
             if listener in ready and listener.receive():  # type: ignore[union-attr]
                 heard = True
             if monotonic() >= looked + (QUICKEST_LOOK if heard else interval):
-                looked, heard = monotonic(), False
+                looked, told, heard = monotonic(), heard, False
                 seen = self._guarded(self._look, proves=False)
                 self._guarded(self._top_up, proves=False)
-                if seen:
+                if seen and (told or self._away or self._solos.worth_a_look(listener)):
                     self._guarded(self._claim_solos)
             if upkeep is not None and self.stopping_since is None and not self._away:
                 self._guarded(upkeep.run_due)
@@ -330,9 +331,11 @@ class Supervisor:
         # Slots before leases: a run that begins in between is in neither or in both.
         begun = [(child, child.slots.started()) for child in living]
         by_owner: dict[str, Holds] = {}
-        holds, store_now = self.desk.read(leases.held, self.owner) if living else ([], 0)
-        for hold in holds:
-            by_owner.setdefault(hold.owner, {})[hold.id, hold.token] = hold
+        at: int | None = None
+        if any(runs or child.solo or child.slots.holds() for child, runs in begun):  # else there is nothing to compare
+            holds, at = self.desk.read(leases.held, self.owner)
+            for hold in holds:
+                by_owner.setdefault(hold.owner, {})[hold.id, hold.token] = hold
         now = monotonic()
         for child, runs in begun:
             why = look.judge(child, runs, by_owner.get(child.owner, {}), now)
@@ -344,7 +347,8 @@ class Supervisor:
             elif child.slots.state() == WORN and child.leaving_since is None:
                 log.warning("%s has a handler that will not stop: it is replaced", child.name)
                 self._tell_to_leave(child)
-        self._keep(begun, by_owner, store_now)
+        if at is not None:
+            self._keep(begun, by_owner, at)
 
     def _has_to_go(self, now: float) -> bool:
         return self.stopping_since is not None and now - self.stopping_since > self.options.stop_seconds + KILL_AFTER
@@ -370,17 +374,10 @@ class Supervisor:
         while self.stopping_since is None:
             owner = f"{self.owner}/{self._next_name(solo=True, number=self._count + 1)}"
             alone = sum(one.solo for one in self.children.values())
-            suspects = self.app.lanes() if alone < max(SUSPECTS, self.options.solos) else ()
-            isolated = self.app.lanes(isolated=True) if alone < self.options.solos else ()
-            claims = self.desk.write(_claim_one, Order(owner, suspects, 1, self.app.shortest_lease()), isolated)
-            if not claims:
+            claim = self._solos.take(self.app, owner, alone)
+            if claim is None:
                 return
-            self._spawn(claims[0])
-
-
-def _claim_one(tx: Transaction, order: Order, isolated: Sequence[Lane]) -> list[Claim]:
-    claims = leases.claim_alone(tx, order) if order.lanes else []
-    return claims or (leases.claim(tx, order._replace(lanes=isolated)) if isolated else [])
+            self._spawn(claim)
 
 
 def _catch_signals(act: Callable[[], None]) -> int:

@@ -34,15 +34,17 @@ if TYPE_CHECKING:
     from holdfast.engine.registry import Registry
     from holdfast.model.decide import Move
     from holdfast.model.lease import Claim
+    from holdfast.signals.port import Ear
     from holdfast.worker.places import Places
     from holdfast.worker.slots import SlotMap
 
 log = logging.getLogger("holdfast.worker")
 
-POLL = 1.0  # seconds between looks when nothing woke us
+POLL = 1.0  # seconds between looks when nothing woke us and no proven ear would
 TICK = 0.1
 THREAD_GRACE = 5.0
 LONGEST_PAUSE = 10.0
+UNSURE = 10.0  # after the store was away, the supervisor compares for so long at least
 
 
 class Worker:
@@ -62,6 +64,7 @@ class Worker:
         self._handed_back: list[Claim] = []
         self._runs: set[Run] = set()
         self._wake = asyncio.Event()
+        self.ear: Ear | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._draining = False
         self._deadline: float | None = None
@@ -104,9 +107,10 @@ class Worker:
         back, self._handed_back = self._handed_back, []
         wanted = [] if self._draining else [(pool, want) for pool in self._pools if (want := pool.wanted()) > 0]
         if not ended and not back and not wanted:
-            return POLL
+            return self._poll()
         handed_in: list[tuple[Claim, Outcome]] = [(run.claim, run.outcome) for run in ended]  # type: ignore[misc]
         handed_in += [(claim, Unstarted()) for claim in back]
+        self._slots.hold(holds=True)
         orders = [Order(self.owner, pool.lanes, want, pool.lease_ms) for pool, want in wanted]
         try:
             got = await self.desk.awrite(leases.exchange, handed_in, orders, self._policies)
@@ -123,9 +127,19 @@ class Worker:
             self._fill(pool)
         if any(got.claims) or self._ended:
             return 0
+        self._slots.hold(holds=self._may_hold())
         if got.next_due is None:
-            return POLL
-        return max(0.001, min(POLL, (got.next_due - got.now) / 1000 - (monotonic() - got.at)))
+            return self._poll()
+        return max(0.001, min(self._poll(), (got.next_due - got.now) / 1000 - (monotonic() - got.at)))
+
+    def _may_hold(self) -> bool:
+        """Whether the supervisor should compare. A claim whose answer was lost with the store is seen by it alone."""
+        unsure = monotonic() - self._back_at < UNSURE
+        return bool(unsure or self._runs or self._handed_back or any(pool.ready for pool in self._pools))
+
+    def _poll(self) -> float:
+        """How long to rest if nothing wakes us. An ear that is no longer proven wakes us to rest less."""
+        return self.ear.patience if self.ear is not None and self.ear.proven else POLL
 
     async def _rest(self, pause: float) -> None:
         try:
@@ -242,6 +256,7 @@ class Worker:
     # -- the store is away
 
     _away_since: float | None = None
+    _back_at = float("-inf")
 
     async def _store_away(self, error: StoreError) -> None:
         now = monotonic()
@@ -252,7 +267,8 @@ class Worker:
 
     def _store_back(self) -> None:
         if self._away_since is not None:
-            log.warning("the store is back after %.1f s", monotonic() - self._away_since)
+            self._back_at = monotonic()
+            log.warning("the store is back after %.1f s", self._back_at - self._away_since)
             self._away_since = None
 
 

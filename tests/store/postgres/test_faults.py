@@ -266,3 +266,34 @@ def test_a_forked_child_leaves_the_parents_connection_alone(pg):
     assert os.waitpid(child, 0)[1] == 0
     assert pg._writer.execute("select 1") == [(1,)]
     assert get(pg, run.id).status == "completed"
+
+
+def test_a_lone_job_is_sent_again_when_its_connection_is_lost(pg, kill):
+    pg.insert_alone(NewJob("mail", "{}"))
+    kill(pg._writer)
+    (job_id, created), _ = pg.insert_alone(NewJob("mail", "{}", key="k"))
+    assert created
+    assert len(listed(pg)) == 2
+    kill(pg._writer)
+    assert pg.insert_alone(NewJob("mail", "{}", key="k"))[0] == (job_id, False)
+
+
+def test_a_lone_job_whose_answer_was_lost_is_stored_once(behind_proxy, pg):
+    proxy, store = behind_proxy
+    store.insert_alone(NewJob("mail", "{}"))
+    proxy.mute()
+    (job_id, created), _ = store.insert_alone(NewJob("mail", "{}"))
+    assert created
+    assert len(listed(pg)) == 2
+    assert get(pg, job_id)
+
+
+def test_a_lone_job_of_which_nothing_can_be_known_is_told_so(behind_proxy, pg):
+    proxy, store = behind_proxy
+    store.insert_alone(NewJob("mail", "{}"))
+    proxy.swallow()
+    error = refusal(lambda: store.insert_alone(NewJob("mail", "{}")))
+    assert error.code == "STORE_UNAVAILABLE"
+    assert "not known whether" in str(error)
+    proxy.heal()
+    assert len(listed(pg)) == 1

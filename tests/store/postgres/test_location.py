@@ -25,6 +25,13 @@ def test_our_settings_stay_here_and_the_others_go_to_the_driver():
     assert location.options()["tcp_user_timeout"] == 5000
 
 
+def test_a_tenant_in_the_address_stays_here():
+    location = Location("postgresql://h/jobs?tenant=acme%20%26%20co&sslmode=require")
+    assert location.tenant == "acme & co"
+    assert location.conninfo == "postgresql://h/jobs?sslmode=require"
+    assert Location("postgresql://h/jobs").tenant == Location("postgresql://h/jobs?tenant=").tenant == ""
+
+
 def test_statements_are_not_prepared_unless_asked_for():
     assert Location("postgresql://h/jobs").prepare_after is None
     assert Location("postgresql://h/jobs?prepare=off").prepare_after is None
@@ -40,6 +47,7 @@ def test_statements_are_not_prepared_unless_asked_for():
         "postgresql://h/jobs?deadline=soon",
         "postgresql://h/jobs?prepare=1001",
         "postgresql://h/jo\x00bs",
+        "postgresql://h/jobs?tenant=a%0Ab",
     ],
 )
 def test_an_address_that_cannot_be_is_refused(url):

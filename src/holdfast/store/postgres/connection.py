@@ -15,13 +15,14 @@ import psycopg
 from psycopg.adapt import Loader
 from psycopg.pq import Format
 from psycopg.rows import tuple_row
+from psycopg.sql import Literal
 from psycopg.types.string import TextBinaryLoader
 
 from holdfast.model import stamp
 from holdfast.model.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
     from psycopg.abc import Buffer, PQGen
 
@@ -29,12 +30,16 @@ if TYPE_CHECKING:
 
 _MS_OF_2000 = 946_684_800_000  # where PostgreSQL's own count begins
 _GRACE = 2.0  # seconds: the server's time-out comes first, which leaves the connection usable
-_IDLE_MS = 60_000  # a transaction whose holder fell silent ends, and lets go of its rows
+_FETCH = 2_000  # rows at a time
 _AGAIN = frozenset(("40001", "40P01"))  # serialization failure, deadlock
 
 _REASONS = {
     "25006": ("STORE_READ_ONLY", "the server takes no writes; is it a standby? give the address of the primary"),
     "25P03": ("STORE_UNAVAILABLE", "the transaction was left open too long, and the server ended it; keep it shorter"),
+    "42501": (
+        "STORE_FORBIDDEN",
+        "the role may not do that, or not for this tenant; `holdfast sql --roles` prints what each role needs",
+    ),
     "53100": ("STORE_FULL", "the server's disk is full; nothing was written; free some space, then try again"),
     "55P03": ("STORE_UNAVAILABLE", "a lock was not to be had; look for a transaction that hangs, then try again"),
     "57014": ("STORE_UNAVAILABLE", "the statement took too long; look for a transaction that hangs, then try again"),
@@ -51,9 +56,9 @@ class Connection:
     def __init__(self, raw: Any, location: Location) -> None:
         self.location = location
         self.raw = raw
-        self._cursor = raw.cursor(binary=True, row_factory=tuple_row)
-        self._cursor.adapters.register_loader("timestamptz", _StampLoader)
-        self._cursor.adapters.register_loader("json", TextBinaryLoader)
+        tenant = location.tenant
+        self._tenant = f"set local holdfast.tenant = {Literal(tenant).as_string(raw)}" if tenant else None
+        self._cursor = _taught(raw.cursor(binary=True, row_factory=tuple_row))
 
     @classmethod
     def open(cls, location: Location) -> Connection:
@@ -93,12 +98,19 @@ class Connection:
             for row in rows:
                 copy.write_row(row)
 
+    def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a statement, as they are read: the server keeps the rest."""
+        with _taught(self.raw.cursor("holdfast_rows", row_factory=tuple_row)) as cursor:
+            cursor.itersize = _FETCH
+            cursor.execute(sql, binary=True)
+            yield from cursor
+
     def begin(self, *questions: str, read_only: bool = False) -> list[Any]:
         """Open a transaction, set its limits and ask what is to be known of it: one round trip for all of it."""
         mode = " isolation level repeatable read read only" if read_only else " read write"
         limits = f"set local statement_timeout = {self.location.deadline * 1000}"
-        idle = f"set local idle_in_transaction_session_timeout = {_IDLE_MS}"
-        cursor = self.raw.execute(";".join((f"begin{mode}", limits, idle, *questions)))
+        idle = f"set local idle_in_transaction_session_timeout = {self.location.idle_ms}"
+        cursor = self.raw.execute(";".join(filter(None, (f"begin{mode}", limits, idle, self._tenant, *questions))))
         answers = []
         while cursor.nextset():
             if cursor.description is not None:
@@ -157,6 +169,11 @@ class _StampLoader(Loader):
         return stamp.to_text(int.from_bytes(data, "big", signed=True) // 1000 + _MS_OF_2000)
 
 
+def is_missing_table(error: BaseException) -> bool:
+    """Whether a table was not there, as in a database that was closed by a move."""
+    return getattr(error, "sqlstate", None) == "42P01"
+
+
 def is_ours(error: BaseException) -> bool:
     """Whether the driver raised it."""
     return isinstance(error, psycopg.Error)
@@ -171,6 +188,13 @@ def translate(error: Exception, location: Location) -> StoreError:
     """The driver's error in our words."""
     code, reason = _reason(error)
     return StoreError(code, f"{location.shown}: {reason}")
+
+
+def _taught(cursor: Any) -> Any:
+    """A cursor that gives instants as stamps and JSON as text."""
+    cursor.adapters.register_loader("timestamptz", _StampLoader)
+    cursor.adapters.register_loader("json", TextBinaryLoader)
+    return cursor
 
 
 def _reason(error: Exception) -> tuple[str, str]:

@@ -36,6 +36,13 @@ class JobVerbs(Verbs):
             created = self._copy_in(rows)
             return [(str(row["id"]), True) if row["id"] in created else self._insert_one(row) for row in rows]
 
+    def has_key(self, tenant: str, key: str) -> bool:
+        return super().has_key(tenant or self.connection.location.tenant, key)
+
+    def new_row(self, job: NewJob, job_id: str) -> dict[str, object]:
+        """The same, with the tenant of the address where the job names none."""
+        return super().new_row(job, job_id) | {"tenant": job.tenant or self.connection.location.tenant}
+
     def cancel(self, job_id: str, *, tenant: str | None, graceful: bool, error: str) -> str | None:
         this = {"id": job_id, "tenant": tenant, "now": self.stamp}
         waiting = self.run("cancel_waiting", **this, error=error)

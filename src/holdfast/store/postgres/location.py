@@ -8,15 +8,17 @@ from stat import S_ISDIR
 from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
 
 from holdfast.model.errors import BadInput
+from holdfast.model.request import check_name
 
 DEADLINE = 30  # seconds
+_IDLE_MS = 60_000  # a transaction whose holder fell silent ends, and lets go of its rows
 _LONGEST_DEADLINE = 3600
 
 
 class Location:
     """A checked `postgresql://` address. Settings that are not ours go to the driver as they are."""
 
-    __slots__ = ("conninfo", "deadline", "given", "prepare_after", "shown", "url")
+    __slots__ = ("conninfo", "deadline", "given", "idle_ms", "prepare_after", "shown", "tenant", "url")
 
     def __init__(self, url: str) -> None:
         try:
@@ -31,6 +33,8 @@ class Location:
         settings = {unquote(name): unquote(value) for name, _, value in pairs}
         self.url = url
         self.deadline = _whole("deadline", settings.pop("deadline", str(DEADLINE)), _LONGEST_DEADLINE)
+        self.idle_ms = _IDLE_MS
+        self.tenant = _tenant(settings.pop("tenant", ""))
         # Off by default: a pooler in transaction mode hands a prepared statement to a session that never saw it.
         prepare = settings.pop("prepare", "off")
         self.prepare_after = None if prepare == "off" else _whole("prepare", prepare, 1000)
@@ -43,6 +47,13 @@ class Location:
     def path(self) -> str:
         """Where the processes of this host that use the database meet: their sockets and locks lie beside this name."""
         return f"{_meeting_place()}/{sha256(self.shown.encode()).hexdigest()[:16]}"
+
+    def patient(self) -> Location:
+        """The same address for work that takes its time and has the database to itself."""
+        other = Location(self.url)
+        other.deadline = _LONGEST_DEADLINE
+        other.idle_ms = _LONGEST_DEADLINE * 1000
+        return other
 
     def options(self) -> dict[str, object]:
         """What the driver is told beside the address, where the address itself does not say."""
@@ -74,6 +85,15 @@ def _meeting_place() -> str:
             "BAD_URL", f"{folder} is not a folder of this user alone: remove it, or set XDG_RUNTIME_DIR to another"
         )
     return folder
+
+
+def _tenant(name: str) -> str:
+    if not name:
+        return name
+    try:
+        return check_name("tenant", name)
+    except BadInput as error:
+        raise BadInput("BAD_URL", str(error)) from None
 
 
 def _whole(name: str, value: str, most: int) -> int:

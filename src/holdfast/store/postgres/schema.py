@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from holdfast.model import stamp
 from holdfast.model.errors import StoreError
+from holdfast.model.moving import moved
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.connection import Connection
     from holdfast.store.sql import Queries
 
-MIGRATIONS = ("0001_jobs",)
+MIGRATIONS = ("0001_jobs", "0002_tenants")
 
 
 def migrate(connection: Connection, queries: Queries, now: int) -> int:
@@ -29,17 +30,27 @@ def migrate(connection: Connection, queries: Queries, now: int) -> int:
     return len(missing)
 
 
-def require_schema(connection: Connection, queries: Queries) -> None:
+def require_schema(connection: Connection, queries: Queries, *, moved_too: bool = False) -> None:
     """Refuse a database without our tables: on a shared server only a person makes tables."""
-    if _version(connection, queries) != len(MIGRATIONS):
+    if _version(connection, queries, moved_too=moved_too) != len(MIGRATIONS):
         raise StoreError(
             "SCHEMA_MISSING", f"{connection.location.shown} has no current tables yet: run `holdfast migrate` first"
         )
 
 
-def _version(connection: Connection, queries: Queries) -> int:
+def moved_away(connection: Connection, queries: Queries) -> StoreError | None:
+    """What to tell whoever finds the tables gone; None if no move took them away."""
+    if "holdfast_move" not in _tables(connection, queries):
+        return None
+    for is_open, _, _, peer in connection.run(queries["move_look"], {}):
+        if not is_open:
+            return moved(connection.location.shown, peer)
+    return None
+
+
+def _version(connection: Connection, queries: Queries, *, moved_too: bool = False) -> int:
     shown = connection.location.shown
-    tables = {name for (name,) in connection.run(queries["tables"], {})}
+    tables = _tables(connection, queries)
     if not tables:
         return 0
     if tables == {"job_queue"}:
@@ -53,4 +64,10 @@ def _version(connection: Connection, queries: Queries) -> int:
             "SCHEMA_TOO_NEW",
             f"{shown} has schema {version}, this Holdfast knows {len(MIGRATIONS)}: upgrade it; nothing was changed",
         )
+    if not moved_too and "holdfast_move" in tables and (elsewhere := moved_away(connection, queries)):
+        raise elsewhere
     return version
+
+
+def _tables(connection: Connection, queries: Queries) -> set[str]:
+    return {name for (name,) in connection.run(queries["tables"], {})}

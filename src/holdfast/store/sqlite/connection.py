@@ -13,7 +13,7 @@ from holdfast.model.errors import StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from holdfast.store.sqlite.location import Location
@@ -78,6 +78,10 @@ class Connection:
             self.raw.executemany(sql, parameters)
         else:
             self.raw.executemany(sql, list(parameters))
+
+    def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a statement, one after the other, as they are read."""
+        return iter(self.raw.execute(sql))
 
     def change(self, sql: str, parameters: Parameters) -> int:
         """Run one statement and count the rows it changed."""
@@ -191,6 +195,10 @@ class Connection:
     def is_busy(self, error: Exception) -> bool:
         """Whether the same call may succeed a moment later."""
         return isinstance(error, self._errors) and _primary_code(error) in (_BUSY, _LOCKED)
+
+    def is_missing_table(self, error: Exception) -> bool:
+        """Whether a table was not there, as in a file that was closed by a move."""
+        return isinstance(error, self._errors) and "no such table" in str(error)
 
     def is_ours(self, error: Exception) -> bool:
         """Whether the driver raised it."""

@@ -53,7 +53,7 @@ def ensure_schema(
 
 def refuse_foreign(connection: Connection) -> None:
     """Look before the first change: a file that is somebody else's, or too new, must stay as it is."""
-    _version(connection, {name: _query(name) for name in ("tables", "schema_version")})
+    _version(connection, {name: _query(name) for name in ("tables", "schema_version", "move_look")})
 
 
 def has_schema(location: Location) -> bool:
@@ -63,7 +63,7 @@ def has_schema(location: Location) -> bool:
     connection = Connection(location)
     try:
         connection.wait_for_locks(_LOOK_MS)
-        return _has_ours(connection, _query("tables"))
+        return bool(_ours(connection, _query("tables")))
     except Exception as error:
         if connection.is_ours(error):
             raise translate(error, location.path) from error
@@ -72,17 +72,37 @@ def has_schema(location: Location) -> bool:
         connection.close(keep_log=True)
 
 
-def require_schema(connection: Connection, queries: Queries) -> None:
+def require_schema(connection: Connection, queries: Queries, *, moved_too: bool = False) -> None:
     """Refuse a file without our tables: on a caller's own connection nothing is made."""
-    if _version(connection, queries) != len(MIGRATIONS):
+    if _version(connection, queries, moved_too=moved_too) != len(MIGRATIONS):
         raise StoreError(
             "SCHEMA_MISSING", f"{connection.location.path} has no current tables yet: run `holdfast migrate` first"
         )
 
 
-def _version(connection: Connection, queries: Mapping[str, str]) -> int:
+def _where_it_went(connection: Connection, queries: Mapping[str, str]) -> StoreError | None:
+    for is_open, _, _, peer in connection.execute(queries["move_look"]):
+        if not is_open:
+            from holdfast.model.moving import moved  # noqa: PLC0415  # a store that never moved needs none of it
+
+            return moved(f"sqlite:///{connection.location.path}", peer)
+    return None
+
+
+def moved_away(connection: Connection, queries: Mapping[str, str]) -> StoreError | None:
+    """What to tell whoever finds the tables gone; None if no move took them away."""
+    return _where_it_went(connection, queries) if "holdfast_move" in _ours(connection, queries["tables"]) else None
+
+
+def move_script(name: str) -> str:
+    """The statements of a step of a move."""
+    return _text("moves", name)
+
+
+def _version(connection: Connection, queries: Mapping[str, str], *, moved_too: bool = False) -> int:
     path = connection.location.path
-    if not _has_ours(connection, queries["tables"]):
+    tables = _ours(connection, queries["tables"])
+    if not tables:
         return 0
     version = int(connection.execute(queries["schema_version"])[0][0] or 0)
     if version > len(MIGRATIONS):
@@ -90,11 +110,13 @@ def _version(connection: Connection, queries: Mapping[str, str]) -> int:
             "SCHEMA_TOO_NEW",
             f"{path} has schema {version}, this Holdfast knows {len(MIGRATIONS)}: upgrade it; nothing was changed",
         )
+    if "holdfast_move" in tables and not moved_too and (moved := _where_it_went(connection, queries)):
+        raise moved
     return version
 
 
-def _has_ours(connection: Connection, query: str) -> bool:
-    """Whether the file has our tables; one that uses their names for something else is refused."""
+def _ours(connection: Connection, query: str) -> dict[str, str]:
+    """Our tables in the file; one that uses their names for something else is refused."""
     found = {str(name): str(kind) for name, kind in connection.execute(query)}
     foreign = [f"{kind} {name}" for name, kind in found.items() if kind != "table" or "holdfast_schema" not in found]
     if foreign:
@@ -103,7 +125,7 @@ def _has_ours(connection: Connection, query: str) -> bool:
             f"{connection.location.path} has a {min(foreign)} that Holdfast did not make: give the path of another "
             "file; nothing was changed",
         )
-    return bool(found)
+    return found
 
 
 def _query(name: str) -> str:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from holdfast.model.request import NewJob
+
 PATIENCE = 30.0  # seconds to wait for another process's write lock
 SPACE_FLOOR = 8 * 1024 * 1024
 WAL_LIMIT = 64 * 1024 * 1024
@@ -79,13 +81,19 @@ class SqliteStore:
             news.jobs += told.jobs
         return answers, news
 
+    def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
+        (answer,), news = self._write_alone(lambda transaction: transaction.insert([job])[0])
+        if isinstance(answer, Exception):
+            raise answer
+        return answer, news
+
     def read(self, call: Callable[[Any], Any]) -> Any:
         connection = self._reading()
-        return self._retrying(connection, lambda: self._read_at_once(connection, call))
+        return self.retrying(connection, lambda: self._read_at_once(connection, call))
 
     def begin(self) -> SqliteTransaction:
         connection = self._writing()
-        self._retrying(connection, connection.begin)
+        self.retrying(connection, connection.begin)
         # The instant is read under the lock: a later transaction never has an earlier one.
         self._open = SqliteTransaction(connection, self.queries, self._clock(), self._check_space)
         return self._open
@@ -169,9 +177,18 @@ class SqliteStore:
     def _told(self, error: Exception) -> Exception:
         if isinstance(error, HoldfastError) or self._writer is None or not self._writer.is_ours(error):
             return error
-        told = translate(error, self.location.path)
+        told = self._translated(self._writer, error)
         told.__cause__ = error
         return told
+
+    def _translated(self, connection: Connection, error: Exception) -> StoreError:
+        """The driver's error in our words; who no longer finds a table learns whether the jobs went elsewhere."""
+        moved = None
+        if connection.is_missing_table(error):
+            from holdfast.store.sqlite.schema import moved_away  # noqa: PLC0415
+
+            moved = moved_away(connection, self.queries)
+        return moved or translate(error, self.location.path)
 
     def _read_at_once(self, connection: Connection, call: Callable[[Any], Any]) -> Any:
         """All that one call reads is of one moment."""
@@ -181,7 +198,7 @@ class SqliteStore:
         finally:
             connection.roll_back()
 
-    def _retrying(self, connection: Connection, call: Callable[[], Any]) -> Any:
+    def retrying(self, connection: Connection, call: Callable[[], Any]) -> Any:
         """Try until the lock is had. Random pauses are fairer than SQLite's own waiting, which starves some."""
         give_up = 0.0
         while True:
@@ -193,7 +210,7 @@ class SqliteStore:
                 now = monotonic()
                 give_up = give_up or now + self._patience
                 if not connection.is_busy(error) or now > give_up:
-                    raise translate(error, self.location.path) from error
+                    raise self._translated(connection, error) from error
             from random import uniform  # noqa: PLC0415  # seldom needed, and slow to import
 
             sleep(uniform(0.0002, 0.002))
@@ -219,19 +236,20 @@ class SqliteStore:
         return True
 
     def _connect(self, applied: list[int]) -> Connection:
-        connection = self._opened()
+        connection = self.opened()
         try:
-            ensure_schema(connection, self.queries, self._clock, self._retrying, applied)
+            ensure_schema(connection, self.queries, self._clock, self.retrying, applied)
         except BaseException:
             connection.close(keep_log=True)
             raise
         return connection
 
-    def _opened(self) -> Connection:
+    def opened(self) -> Connection:
+        """A connection to the file, whatever its tables are."""
         connection = Connection(self.location)
         try:
             self.location.check(connection.library_version())
-            self._retrying(connection, lambda: connection.prepare(self.location.synchronous, WAL_LIMIT))
+            self.retrying(connection, lambda: connection.prepare(self.location.synchronous, WAL_LIMIT))
             connection.identity = self.location.identity()
         except BaseException:
             connection.close(keep_log=True)

@@ -1,0 +1,95 @@
+"""Signals through PostgreSQL itself: NOTIFY after each commit, LISTEN on a connection of its own.
+
+NOTIFY holds a lock of the whole database until its transaction ends, so it is never part of an enqueue's transaction,
+whose commit may take milliseconds, but of one of its own, which writes nothing. A pooler in transaction mode swallows
+LISTEN without a word: the ear's probe finds out.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import psycopg
+
+from holdfast.signals.network import ANSWER_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+CHANNEL = "holdfast"
+_OPTIONS: dict[str, Any] = {
+    "application_name": "holdfast signals",
+    "connect_timeout": int(ANSWER_SECONDS),
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": int(ANSWER_SECONDS * 1000),
+}
+
+
+class PostgresNetwork:
+    """The database that holds the jobs."""
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+        self._notify = (files("holdfast.signals") / "sql" / "notify.sql").read_bytes()
+        self.name = f"PostgreSQL at {urlsplit(conninfo).hostname or 'localhost'}"
+
+    def connect(self, *, hear: bool) -> PostgresLine:
+        """A new connection: one that hears, or one that only tells."""
+        connection = _Bounded.connect(self._conninfo, autocommit=True, prepare_threshold=None, **_OPTIONS)
+        if hear:
+            try:
+                connection.execute(f"listen {CHANNEL}")
+            except BaseException:
+                connection.close()
+                raise
+        return PostgresLine(connection, self._notify)
+
+
+class PostgresLine:
+    """One connection."""
+
+    def __init__(self, connection: psycopg.Connection[Any], notify: bytes) -> None:
+        self._connection = connection
+        self._notify = notify
+
+    def send(self, message: bytes) -> None:
+        """Pass a message on to everyone who hears."""
+        self._connection.execute(self._notify, {"channel": CHANNEL, "message": message.decode()})
+
+    def receive(self, seconds: float, most: int) -> list[bytes]:
+        """What came, waiting at most so long for the first."""
+        heard = [one.payload.encode() for one in self._connection.notifies(timeout=seconds, stop_after=1)]
+        return heard[:most]  # more is no more than a reason to look, too
+
+    def keep(self) -> None:
+        """The server asks nothing."""
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+
+class _Bounded(psycopg.Connection[Any]):
+    """A connection whose every wait comes to an end, whatever stands between it and the server."""
+
+    def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("timeout"):  # an ear need not look up ten times a second while nothing comes
+            kwargs.setdefault("interval", kwargs["timeout"])
+        return super().wait(_until(gen, monotonic() + ANSWER_SECONDS), *args, **kwargs)
+
+
+def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any]:
+    try:
+        wanted = next(gen)
+        while True:
+            ready = yield wanted
+            if not ready and monotonic() > end:
+                raise psycopg.OperationalError("the server did not answer in time")
+            wanted = gen.send(ready)
+    except StopIteration as done:
+        return done.value

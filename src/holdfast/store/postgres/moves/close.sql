@@ -1,0 +1,7 @@
+-- close: take the tables away from everyone under their names, in one go.
+alter table job_queue rename to moved_job_queue;
+alter table job_history rename to moved_job_history;
+alter table job_figures rename to moved_job_figures;
+alter table job_workers rename to moved_job_workers;
+alter table job_pauses rename to moved_job_pauses;
+alter table job_leader rename to moved_job_leader;

@@ -1,0 +1,7 @@
+-- open: give the tables their names back.
+alter table moved_job_queue rename to job_queue;
+alter table moved_job_history rename to job_history;
+alter table moved_job_figures rename to job_figures;
+alter table moved_job_workers rename to job_workers;
+alter table moved_job_pauses rename to job_pauses;
+alter table moved_job_leader rename to job_leader;

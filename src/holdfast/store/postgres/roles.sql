@@ -1,0 +1,58 @@
+-- roles: who may do what, as plain SQL. Run it after `holdfast migrate`, as an administrator, in the database of the jobs;
+-- safe to run again, and needed again after a migration that made a table. The roles cannot log in: make log-ins of your
+-- own as members, for example `create role mailer login in role holdfast_worker`.
+--
+--   holdfast_owner   migrates, promotes: owns the tables, sees all tenants
+--   holdfast_worker  enqueues, claims, runs, keeps house for all tenants; cannot change a table
+--   holdfast_reader  looks at everything, writes nothing
+--   holdfast_tenant  sees and changes the jobs of the tenant that is set, and nothing without one:
+--                    postgresql://...?tenant=acme, or `set local holdfast.tenant = 'acme'`
+--
+-- The tables are taken to lie in the schema public.
+
+do $$
+declare
+    wanted text;
+begin
+    foreach wanted in array array['holdfast_owner', 'holdfast_worker', 'holdfast_reader', 'holdfast_tenant'] loop
+        begin
+            execute format('create role %I nologin', wanted);
+        exception when duplicate_object or unique_violation then
+            null; -- roles belong to the whole server: another database has made it
+        end;
+    end loop;
+end
+$$;
+
+grant usage on schema public to holdfast_owner, holdfast_worker, holdfast_reader, holdfast_tenant;
+grant create on schema public to holdfast_owner;
+
+alter table holdfast_schema owner to holdfast_owner;
+alter table job_queue owner to holdfast_owner;
+alter table job_history owner to holdfast_owner;
+alter table job_figures owner to holdfast_owner;
+alter table job_workers owner to holdfast_owner;
+alter table job_pauses owner to holdfast_owner;
+alter table job_leader owner to holdfast_owner;
+alter table if exists holdfast_move owner to holdfast_owner;
+
+grant select on holdfast_schema to holdfast_worker, holdfast_reader, holdfast_tenant;
+
+grant select, insert, update, delete
+    on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader to holdfast_worker;
+grant select on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader to holdfast_reader;
+
+-- Pauses and workers tell a tenant why its job waits. Figures count the jobs of all tenants, so they are not shown.
+grant select, insert, update, delete on job_queue, job_history to holdfast_tenant;
+grant select on job_workers, job_pauses to holdfast_tenant;
+
+-- The policies for tenants came with the tables. These let workers and readers past them; a policy that is always true
+-- costs a query nothing.
+drop policy if exists job_queue_worker on job_queue;
+create policy job_queue_worker on job_queue to holdfast_worker using (true) with check (true);
+drop policy if exists job_history_worker on job_history;
+create policy job_history_worker on job_history to holdfast_worker using (true) with check (true);
+drop policy if exists job_queue_reader on job_queue;
+create policy job_queue_reader on job_queue for select to holdfast_reader using (true);
+drop policy if exists job_history_reader on job_history;
+create policy job_history_reader on job_history for select to holdfast_reader using (true);

@@ -1,0 +1,12 @@
+-- insert_alone: store one new job in a transaction of its own, at the database's time; a taken idempotency key, or the same
+-- job sent once more, leaves the table as it was.
+insert into job_queue (
+    id, type, priority, scheduled_at, payload, idempotency_key, max_retries, created_at, updated_at,
+    queue, tenant, group_key, context, payload_version, timeout_ms, key_until
+)
+select
+    :id, :type, :priority, coalesce(:scheduled_at::timestamptz, clock.now + :delay * interval '1 millisecond'),
+    :payload::json, :key, :max_attempts, clock.now, clock.now,
+    :queue, :tenant, :group, :context::json, :payload_version, :timeout_ms, :key_until
+from (select date_trunc('milliseconds', coalesce(:now::timestamptz, clock_timestamp())) as now) as clock
+on conflict do nothing

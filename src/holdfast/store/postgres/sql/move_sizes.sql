@@ -1,0 +1,5 @@
+-- move_sizes: how many rows each table that moves has; figures as they are told, the parts of connections added up.
+select
+    (select count(*) from job_queue), (select count(*) from job_history),
+    (select count(*) from (select from job_figures group by minute, queue, type, status, measure, bucket) as told),
+    (select count(*) from job_pauses)

@@ -1,0 +1,7 @@
+-- out_queue: every job, whole, in the order of its key.
+select
+    id, type, status, priority, scheduled_at, lease_owner, lease_until, payload, idempotency_key, attempts, max_retries,
+    error, created_at, updated_at, started_at, completed_at, result, queue, tenant, group_key, lease_token, failed, crashed,
+    interrupted, context, payload_version, coalesce_key, sequence, progress, cancel_requested_at, held, timeout_ms,
+    key_until, version
+from job_queue order by id

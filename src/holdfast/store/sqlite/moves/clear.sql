@@ -1,0 +1,7 @@
+-- clear: throw away what another store has, to the last row, before it is filled anew.
+delete from job_queue;
+delete from job_history;
+delete from job_figures;
+delete from job_workers;
+delete from job_pauses;
+delete from job_leader;

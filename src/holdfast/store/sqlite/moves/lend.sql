@@ -1,0 +1,5 @@
+-- lend: the tables of a closed file under their own names, for one connection alone.
+create temporary view job_queue as select * from main.moved_job_queue;
+create temporary view job_history as select * from main.moved_job_history;
+create temporary view job_figures as select * from main.moved_job_figures;
+create temporary view job_pauses as select * from main.moved_job_pauses;

@@ -1,0 +1,2 @@
+-- in_pauses: a pause as another store had it.
+insert into job_pauses (scope, name, paused_at, paused_by) values (:scope, :name, :paused_at, :paused_by)

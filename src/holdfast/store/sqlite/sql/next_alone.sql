@@ -1,0 +1,3 @@
+-- next_alone: when the next job comes due that must run in a process of its own.
+select min(scheduled_at) from job_queue indexed by job_queue_alone
+where status = 'queued' and held = 1 and scheduled_at > :now

@@ -1,0 +1,2 @@
+-- next_expiry: when the earliest lease ends that has not ended yet.
+select min(lease_until) from job_queue indexed by job_queue_leases where status = 'in_progress' and lease_until >= :now

@@ -1,0 +1,112 @@
+"""What the tests of a move start from: a file with jobs in every state, an empty database, and a witness for both."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import psycopg
+import pytest
+
+from holdfast.engine import moving
+from holdfast.model.errors import StoreError
+from holdfast.model.lease import Lane
+from holdfast.model.request import NewJob
+from holdfast.store.postgres.store import PostgresStore
+from holdfast.store.sqlite.store import SqliteStore
+from tests.store.given import DONE, FAILED, claim, claim_one, dead, ended, enqueue, finish, write  # noqa: F401
+
+HOUR = 3_600_000
+RAN_OUT = Lane("slow", "ran_out")
+
+
+def lived_in(store: Any) -> None:
+    """Jobs in every status, with keys, tenants, history, figures and a pause of a person."""
+    enqueue(store, payload='{"text":"ü \\u0000 \\"quoted\\" \\t"}', key="a.png", tenant="acme", group="shop")
+    enqueue(store, delay=HOUR, priority=1, queue="later", context='{"user_id":"ann"}')
+    ended(store, DONE, kind="report")
+    ended(store, FAILED, kind="broken")
+    retried = dead(store, kind="poison")
+    write(store, lambda tx: (tx.retry(retried), tx.note(retried, from_status="dead_letter", why="retry", actor="ann")))
+    dead(store, kind="poison_again")
+    stopped = enqueue(store, "stopped")
+    write(store, lambda tx: tx.cancel(stopped, tenant=None, graceful=False, error='{"class":"Cancelled"}'))
+    write(store, lambda tx: tx.pause("images", "ann"))
+    enqueue(store, RAN_OUT.type, queue=RAN_OUT.queue)
+    claim_one(store, RAN_OUT, lease_ms=1)
+
+
+def many(store: Any, number: int) -> None:
+    for start in range(0, number, 5_000):
+        jobs = [NewJob("mail", json.dumps({"n": n})) for n in range(start, min(start + 5_000, number))]
+        write(store, lambda tx, jobs=jobs: tx.insert(jobs))
+
+
+def everything(url: str) -> dict[str, list[tuple[Any, ...]]]:
+    """All that a store tells of its jobs, by its own public verbs: the witness that knows nothing of moves."""
+    store = open_url(url)
+    try:
+        jobs = store.read(lambda tx: tx.list_jobs({}, "~", 100_000)[0])
+        return {
+            "jobs": [(job.as_json(), job.lease_token, job.idempotency_key, job.held) for job in jobs],
+            "history": [(job.id, store.read(lambda tx, job=job: tx.history(job.id))) for job in jobs],
+            "figures": sorted(store.read(lambda tx: tx.figures(0))),
+            "pauses": store.read(lambda tx: tx.overview(10)["paused"]),
+        }
+    finally:
+        store.close()
+
+
+def open_url(url: str) -> Any:
+    return SqliteStore(url) if url.startswith("sqlite") else PostgresStore(url)
+
+
+def is_alive(url: str) -> bool:
+    """Whether a store gives out jobs."""
+    store = open_url(url)
+    try:
+        store.read(lambda tx: tx.depth("default", 1))
+    except StoreError as error:
+        if error.code != "STORE_MOVED":
+            raise
+        return False
+    finally:
+        store.close()
+    return True
+
+
+def quiet(*_: object) -> None:
+    """Told of progress, says nothing."""
+
+
+def run(url: str, *statements: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        for statement in statements:
+            rows = connection.execute(statement)
+        return rows.fetchall() if rows.description else []
+
+
+def move(ends, wait=0.0, tell=quiet):
+    return moving.move(*ends, wait=wait, tell=tell)
+
+
+def undo(ends, wait=0.0, tell=quiet):
+    return moving.undo(*ends, wait=wait, tell=tell)
+
+
+def refusal(call):
+    with pytest.raises(StoreError) as caught:
+        call()
+    return caught.value
+
+
+def wait_until(fact, seconds=10.0):
+    end = time.monotonic() + seconds
+    while not fact():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.01)
+
+
+def database_name(url):
+    return url.partition("?")[0].rpartition("/")[2]

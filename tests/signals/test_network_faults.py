@@ -1,0 +1,202 @@
+"""Servers that are killed, started again and flooded.
+
+Full size: HOLDFAST_FLOOD=20000 HOLDFAST_TERMINATIONS=50 pytest -s tests/signals/test_network_faults.py
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal as signals
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from holdfast.signals.relay import RelaySignal
+from tests.servers import postgres, rabbitmq
+from tests.servers import redis as redis_server
+from tests.signals.networks import (
+    NETWORKS,
+    Stranger,
+    heard,
+    hears_of,
+    news,
+    processor_seconds,
+    proven,
+    resident_kib,
+    url_of,
+    wait_for,
+)  # fmt: skip
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.slow
+
+RATE = int(os.environ.get("HOLDFAST_FLOOD", "20000"))
+TERMINATIONS = int(os.environ.get("HOLDFAST_TERMINATIONS", "20"))
+
+HEARER = """
+    import select, sys, time
+    from holdfast.signals.relay import RelaySignal
+    from tests.signals.networks import NETWORKS, proven
+    ear = RelaySignal(NETWORKS[sys.argv[1]](sys.argv[2]), lambda: "").listen("flooded")
+    assert proven(ear)
+    print("ready", flush=True)
+    while True:
+        select.select([ear], [], [])
+        found = ear.receive()
+        if "end" in found.queues:
+            print("end", flush=True)
+            break
+        time.sleep(0)
+    sys.stdin.read()
+"""
+
+
+def own_server(kind):
+    if kind == "redis":
+        return redis_server.OwnServer()
+    if kind == "postgres":
+        return postgres.OwnServer()
+    server = rabbitmq.OwnServer()
+    server.start()
+    return server
+
+
+@pytest.fixture
+def server(kind):
+    """A server that belongs to this test."""
+    one = own_server(kind)
+    yield one
+    one.remove(*(() if kind == "rabbitmq" else (os.getpid(),)))
+
+
+def test_a_server_that_is_stopped_and_started_again_is_heard_again(kind, server, request, caplog):
+    caplog.set_level(logging.WARNING, "holdfast.signals")
+    signal = RelaySignal(NETWORKS[kind](server.url), lambda: "")
+    ear = signal.listen("ear")
+    request.addfinalizer(ear.close)
+    assert proven(ear)
+    signal.tell(news("before"))
+    assert hears_of(ear, "before")
+    if kind == "postgres":
+        server.stop("immediate")
+    else:
+        server.stop()
+    assert wait_for(lambda: not ear.proven)
+    assert "*" in heard(ear).queues
+    for _ in range(20):
+        signal.tell(news("while it is away"))
+        time.sleep(0.02)
+    assert len([one for one in caplog.records if "nothing is heard" in one.getMessage()]) == 1
+    server.start()
+    assert proven(ear, 30)
+    assert "*" in heard(ear).queues
+    signal.tell(news("after"))
+    assert hears_of(ear, "after", 20)
+    ear.close()
+    signal.close()
+    said = [one.getMessage() for one in caplog.records]
+    assert len([text for text in said if "nothing is heard" in text]) == 1, said
+    assert len([text for text in said if "nothing can be told" in text]) == 1, said
+
+
+def test_a_listener_whose_backend_is_ended_again_and_again_hears_again(open_signal, listen):
+    signal = open_signal("postgres")
+    ear = listen(signal)
+    with psycopg.connect(url_of("postgres"), autocommit=True) as admin:
+        for number in range(TERMINATIONS):
+            ended = admin.execute(
+                "select count(pg_terminate_backend(pid)) from pg_stat_activity "
+                "where application_name = 'holdfast signals'"
+            ).fetchone()
+            assert ended is not None
+            assert ended[0] >= 1
+            assert heard(ear).queues == {"*"}
+            assert proven(ear, 10)
+            ear.receive()
+            signal.tell(news(f"queue {number}"))
+            assert hears_of(ear, f"queue {number}", 5)
+
+
+def test_a_flood_costs_less_than_half_a_core_and_no_memory(kind):
+    hearer = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(HEARER), kind, url_of(kind)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    try:
+        assert hearer.stdout is not None
+        assert hearer.stdout.readline() == "ready\n"
+        with Stranger(kind) as stranger:
+            memory, used, begun = resident_kib(hearer.pid), processor_seconds(hearer.pid), time.monotonic()
+            sent = stranger.flood(RATE, 2.0)
+            took = time.monotonic() - begun
+            share = (processor_seconds(hearer.pid) - used) / took
+            grown = resident_kib(hearer.pid) - memory
+            sys.stdout.write(
+                f"\n{kind}: {sent / took:.0f} messages/s, {share:.0%} of a core, memory grown by {grown} KiB\n"
+            )
+            assert share < 0.5
+            assert grown < 20_000
+            told = RelaySignal(NETWORKS[kind](url_of(kind)), lambda: "")
+            give_up = time.monotonic() + 30
+            os.set_blocking(hearer.stdout.fileno(), False)
+            while hearer.stdout.readline() != "end\n":
+                assert time.monotonic() < give_up, "deaf after a flood"
+                told.tell(news("end"))
+                time.sleep(0.1)
+            told.close()
+    finally:
+        hearer.send_signal(signals.SIGKILL)
+        hearer.communicate()
+
+
+WRITER = """
+    import sys, time
+    from holdfast import App
+    app = App(sys.argv[1], signal=sys.argv[2])
+    app.enqueue("warm")
+    sys.stdin.readline()
+    for number in range(int(sys.argv[3])):
+        app.enqueue("work", {"number": number})
+    app.close()
+"""
+WRITERS = int(os.environ.get("HOLDFAST_WRITERS", "4"))
+COMMITS = int(os.environ.get("HOLDFAST_COMMITS", "300"))
+
+
+def commits_per_second(url, signal):
+    arguments = [sys.executable, "-c", textwrap.dedent(WRITER), url, signal, str(COMMITS)]
+    writers = [subprocess.Popen(arguments, stdin=subprocess.PIPE, text=True) for _ in range(WRITERS)]
+    time.sleep(2)  # all are warm
+    begun = time.monotonic()
+    for writer in writers:
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    for writer in writers:
+        assert writer.wait(120) == 0
+        writer.stdin.close()
+    return WRITERS * COMMITS / (time.monotonic() - begun)
+
+
+def test_writers_lose_little_to_the_signal(open_signal, listen):
+    server = postgres.OwnServer(("max_connections=200",))  # durable, as it is in earnest
+    url = server.migrated()
+    ear = listen(open_signal("postgres", url))
+    try:
+        rates = {"off": [], "store": []}
+        for _ in range(3):
+            for signal, found in rates.items():
+                found.append(commits_per_second(url, signal))
+        assert heard(ear)
+        best = {signal: max(found) for signal, found in rates.items()}
+        sys.stdout.write(f"\n{WRITERS} writers, commits/s: {best}\n")
+        assert best["store"] > 0.7 * best["off"]
+    finally:
+        ear.close()
+        server.remove(os.getpid())

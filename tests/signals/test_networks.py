@@ -1,0 +1,240 @@
+"""Redis, RabbitMQ and NOTIFY: what is told is heard, and whatever else happens costs only time."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from holdfast.signals import ear as ears
+from holdfast.signals.relay import RelaySignal
+from tests.signals.networks import Stranger, heard, hears_of, network_of, news, proven, proxied, url_of, wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.slow
+
+TELLER = """
+    import os, sys
+    from holdfast.signals.relay import RelaySignal
+    from tests.signals.networks import NETWORKS, news
+    signal = RelaySignal(NETWORKS[sys.argv[1]](sys.argv[2]), lambda: "")
+    signal.tell(news("elsewhere", jobs=("J",)))
+"""
+
+
+def run_script(text, *arguments):
+    subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(text), *arguments], check=True, timeout=60,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+
+def test_what_one_process_tells_another_one_hears_even_if_the_first_ends_at_once(kind, open_signal, listen):
+    ear = listen(open_signal(kind))
+    run_script(TELLER, kind, url_of(kind))
+    found = heard(ear)
+    assert found.queues == {"elsewhere"}
+    assert found.jobs == ["J"]
+
+
+def test_a_new_ear_asks_for_one_look_at_everything(kind, open_signal, request):
+    ear = open_signal(kind).listen("ear")
+    request.addfinalizer(ear.close)
+    assert heard(ear).queues == {"*"}
+
+
+def test_closing_a_signal_sends_the_last_message(kind, open_signal, listen):
+    ear = listen(open_signal(kind))
+    signal = RelaySignal(network_of(kind), lambda: "")
+    signal.tell(news("last"))
+    signal.close()
+    assert hears_of(ear, "last")
+
+
+def test_a_signal_that_was_closed_can_be_used_again(kind, open_signal, listen):
+    signal = open_signal(kind)
+    ear = listen(signal)
+    for queue in ("one", "two"):
+        signal.tell(news(queue))
+        signal.close()
+        assert hears_of(ear, queue)
+
+
+def test_a_burst_arrives_as_a_few_messages_and_nothing_of_it_is_lost(kind, open_signal, listen):
+    signal = open_signal(kind)
+    ear = listen(signal)
+    for number in range(2_000):
+        signal.tell(news("burst", jobs=(f"J{number}",)))
+    signal.tell(news("end"))
+    assert hears_of(ear, "end")
+
+
+LIES = (
+    b"", b"\x01\x02", b"null", b"[]", b"{}", b'"text"', b"1e999", b"[" * 3000, b'{"queues": 1, "jobs": {}}',
+    b'{"queues": [1], "jobs": [null]}', b'{"queues": "default", "jobs": []}', b"x" * 7_000,
+    b'{"job_id": "00000000000000000000000000"}', b"probe forged",
+)  # fmt: skip
+
+
+def test_a_lie_is_at_most_a_reason_to_look(kind, open_signal, listen):
+    signal = open_signal(kind)
+    ear = listen(signal)
+    seen = set()
+    with Stranger(kind) as stranger:
+        for number, lie in enumerate(LIES):
+            stranger.say(lie)
+            signal.tell(news(f"truth {number}"))
+            assert wait_for(lambda: seen.update(ear.receive().queues) or f"truth {number}" in seen), lie  # noqa: B023
+    assert seen == {"*"} | {f"truth {number}" for number in range(len(LIES))}
+    assert ear.proven
+
+
+@pytest.mark.parametrize("kind", ["redis", "rabbitmq"])
+def test_a_huge_message_is_read_past(kind, open_signal, listen):
+    signal = open_signal(kind)
+    ear = listen(signal)
+    with Stranger(kind) as stranger:
+        stranger.say(b"\xff" * 5_000_000)
+    signal.tell(news("truth"))
+    assert hears_of(ear, "truth")
+
+
+def test_a_forked_child_tells_and_hears_by_itself(kind, open_signal, listen):
+    signal = open_signal(kind)
+    ear = listen(signal)
+    signal.tell(news("before"))
+    assert hears_of(ear, "before")
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            own = signal.listen("child")
+            assert proven(own)
+            signal.tell(news("from the child"))
+            code = 0 if hears_of(own, "from the child") and hears_of(own, "from the parent") else 2
+            signal.close()
+        finally:
+            os._exit(code)
+    assert hears_of(ear, "from the child")
+    give_up = time.monotonic() + 20
+    while not (done := os.waitpid(child, os.WNOHANG))[0]:
+        assert time.monotonic() < give_up, "the child did not end"
+        signal.tell(news("from the parent"))
+        time.sleep(0.05)
+    assert os.waitstatus_to_exitcode(done[1]) == 0
+    signal.tell(news("after"))
+    assert hears_of(ear, "after")
+
+
+def test_a_server_that_hangs_up_is_said_once_and_called_again(kind, open_signal, listen, caplog):
+    caplog.set_level(logging.WARNING, "holdfast.signals")
+    with proxied(kind) as (proxy, url):
+        signal = open_signal(kind, url)
+        ear = listen(signal)
+        signal.tell(news("before"))
+        assert hears_of(ear, "before")
+        proxy.refuse()
+        assert wait_for(lambda: not ear.proven)
+        assert heard(ear).queues == {"*"}, "who relied on the ear is woken"
+        signal.tell(news("while it is away"))
+        time.sleep(0.5)
+        assert not ear.proven
+        said = [record.getMessage() for record in caplog.records]
+        assert len([text for text in said if "nothing is heard" in text]) == 1
+        assert len([text for text in said if "nothing can be told" in text]) <= 1
+        proxy.heal()
+        assert proven(ear)
+        assert "*" in heard(ear).queues, "anything may have been missed"
+        signal.tell(news("again"))
+        assert hears_of(ear, "again")
+        ear.close()
+        signal.close()
+
+
+def test_what_could_not_be_told_is_told_when_the_server_is_back(kind, open_signal, listen):
+    ear = listen(open_signal(kind))
+    with proxied(kind) as (proxy, url):
+        signal = open_signal(kind, url)
+        proxy.refuse()
+        signal.tell(news("kept"))
+        time.sleep(0.3)
+        proxy.heal()
+        assert hears_of(ear, "kept")
+        signal.close()
+
+
+def test_a_server_that_falls_silent_never_holds_up_whoever_tells(kind, open_signal, listen, monkeypatch):
+    monkeypatch.setattr(ears, "PROBE_EVERY", 0.5)
+    monkeypatch.setattr(ears, "PROBE_SECONDS", 0.5)
+    with proxied(kind) as (proxy, url):
+        signal = open_signal(kind, url)
+        ear = listen(signal)
+        signal.tell(news("before"))
+        assert hears_of(ear, "before")
+        proxy.swallow()
+        slowest = 0.0
+        for number in range(1_000):
+            begun = time.perf_counter()
+            signal.tell(news(f"q{number}", jobs=(f"J{number}",)))
+            slowest = max(slowest, time.perf_counter() - begun)
+        assert slowest < 0.2
+        assert len(signal._pending.jobs) <= 16
+        assert len(signal._pending.queues) <= 16
+        assert wait_for(lambda: not ear.proven)
+        proxy.heal()
+        assert proven(ear, 30)
+        begun = time.perf_counter()
+        ear.close()
+        signal.close()
+        assert time.perf_counter() - begun < 5
+
+
+def test_an_ear_that_gets_nothing_through_says_so_once_and_is_not_proven(
+    kind, open_signal, request, caplog, monkeypatch
+):
+    """As behind a pooler in transaction mode: connected, and deaf."""
+    caplog.set_level(logging.WARNING, "holdfast.signals")
+    monkeypatch.setattr(ears, "PROBE_EVERY", 0.4)
+    monkeypatch.setattr(ears, "PROBE_SECONDS", 0.3)
+    network = network_of(kind)
+    real = network.connect
+
+    class Deaf:
+        def send(self, message): ...
+        def close(self): ...
+
+    monkeypatch.setattr(network, "connect", lambda *, hear: real(hear=True) if hear else Deaf())
+    ear = RelaySignal(network, lambda: "").listen("ear")
+    request.addfinalizer(ear.close)
+    assert wait_for(lambda: caplog.records)
+    time.sleep(1)
+    assert not ear.proven
+    assert len(caplog.records) == 1
+    assert "pooler" in caplog.text
+
+
+def test_nothing_is_left_open_by_ears_and_signals(kind, open_signal, listen):
+    def descriptors():
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    signal = open_signal(kind)
+    listen(signal)  # what the drivers load once is loaded
+    before, threads = descriptors(), threading.active_count()
+    for _ in range(5):
+        one = RelaySignal(network_of(kind), lambda: "")
+        ear = one.listen("ear")
+        assert proven(ear)
+        one.tell(news("a"))
+        ear.close()
+        ear.close()
+        one.close()
+    assert wait_for(lambda: threading.active_count() <= threads)
+    assert descriptors() <= before + 1
