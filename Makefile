@@ -3,6 +3,7 @@
 PYTHON  ?= python3
 VENV    ?= .venv
 WORKERS ?= 2
+STORE   ?= sqlite
 BIN     := $(VENV)/bin
 STAMP   := $(VENV)/.installed
 LOCK    := requirements/lock.txt
@@ -45,8 +46,8 @@ format: $(STAMP)  ## Format the code and apply the safe repairs of the linter
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(STAMP)  ## Measure ours and the peers in turn on this machine, against the targets; most of an hour
-	$(BIN)/python -m bench
+bench: $(STAMP)  ## Measure ours and the peers in turn, against the targets; an hour. STORE=postgres: on PostgreSQL
+	$(BIN)/python -m bench --store $(STORE)
 
 chaos: $(STAMP)  ## Kill real processes and count what was lost
 	$(BIN)/python -m pytest tests/stories

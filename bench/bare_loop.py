@@ -121,19 +121,20 @@ async def _drain(path: Path, batch: int) -> float:
         result = await handle(adapter.validate_json(row[2]))
         endings.append((row[0], row[5], to_json(result).decode()))
 
-    begin = perf_counter()
-    endings: list[Any] = []
-    rows = await exchange(batch, [])
-    while rows:
-        coming = exchange(batch, endings)  # the next batch is fetched while this one runs
-        endings = []
-        await asyncio.gather(*[asyncio.create_task(run(row, endings)) for row in rows])
-        rows = await coming
-    await exchange(0, endings)
-    took = perf_counter() - begin
-    orders.put(None)
-    thread.join()
-    return took
+    try:
+        begin = perf_counter()
+        endings: list[Any] = []
+        rows = await exchange(batch, [])
+        while rows:
+            coming = exchange(batch, endings)  # the next batch is fetched while this one runs
+            endings = []
+            await asyncio.gather(*[asyncio.create_task(run(row, endings)) for row in rows])
+            rows = await coming
+        await exchange(0, endings)
+        return perf_counter() - begin
+    finally:  # a thread that waits for orders would keep the process alive
+        orders.put(None)
+        thread.join()
 
 
 def _serve(path: Path, orders: queue.SimpleQueue[Any], loop: asyncio.AbstractEventLoop) -> None:

@@ -71,12 +71,12 @@ class Beside:
     def measure(self) -> Sample:
         """Put new jobs in, and drain as many."""
         fresh = not self._path.exists()
-        app, handler = ours.open_app(self._path)
+        app, handler = ours.open_app(f"sqlite:///{self._path}")
         if fresh:
             app.desk.write(lambda transaction: transaction.pause(PAUSED, "bench"))
             app.close()
             fill(self._path, self._kind, self.rows)
-            app, handler = ours.open_app(self._path)
+            app, handler = ours.open_app(f"sqlite:///{self._path}")
         probed = min(10, max(1, self._jobs // (10 * PROBES))) * PROBES
         ours.fill(app, handler, self._jobs + probed)
         app.desk.store.checkpoint()
@@ -119,7 +119,7 @@ def _fill_some(connection: apsw.Connection, differing: dict[str, str], first: in
     }  # fmt: skip
     columns = {name: value.replace(":i", "i") for name, value in (waiting | differing).items()}
     values = {
-        "time": _time_of_id(now - HOUR_MS), "first": first, "last": last, "past": past,
+        "time": time_of_id(now - HOUR_MS), "first": first, "last": last, "past": past,
         "tomorrow": stamp.to_text(now + 24 * HOUR_MS), "payload": payload,
     }  # fmt: skip
     used = {name: value for name, value in values.items() if f":{name}" in str(columns) or name in ("first", "last")}
@@ -127,5 +127,6 @@ def _fill_some(connection: apsw.Connection, differing: dict[str, str], first: in
     connection.execute(text, used).fetchall()
 
 
-def _time_of_id(at: int) -> str:
+def time_of_id(at: int) -> str:
+    """The letters of a time with which an id begins."""
     return "".join(LETTERS[at >> shift & 31] for shift in range(45, -1, -5))

@@ -32,16 +32,16 @@ def payload_text() -> str:
     return f'{{"path":"{PATH}","width":5}}'
 
 
-def open_app(path: Path) -> tuple[App, Any]:
-    """An application on a file, its schema made, and the handler of the one job."""
-    app = App(f"sqlite:///{path}")
+def open_app(url: str) -> tuple[App, Any]:
+    """An application on a database, its schema made, and the handler of the one job."""
+    app = App(url)
     app.desk.store.migrate()
     return app, app.job(thumbnail)
 
 
 def enqueue_all(path: Path, count: int) -> Sample:
     """Jobs by the bulk call."""
-    app, handler = open_app(path)
+    app, handler = open_app(f"sqlite:///{path}")
     took = fill(app, handler, count)
     app.close()
     return Sample(count / took, {"bytes per waiting job": path.stat().st_size / count})
@@ -57,19 +57,24 @@ def fill(app: App, handler: Any, count: int) -> float:
 
 def drain(path: Path, count: int, batch: int) -> Sample:
     """Run every job of a filled queue to its end."""
-    app, handler = open_app(path)
+    app, handler = open_app(f"sqlite:///{path}")
     fill(app, handler, count)
-    log = Path(f"{path}-wal")
-    done, took, high = asyncio.run(drain_app(app, count, batch, log))
-    assert done == count, f"{done} of {count} jobs completed"
-    waiting = app.statistics()["lines"][0]["waiting"]
-    assert waiting == 0, f"{waiting} jobs are left"
+    took, high = drain_all(app, count, batch, Path(f"{path}-wal"))
     app.close()
     return Sample(count / took, {"bytes per ended job": path.stat().st_size / count, "log MB": high / 1e6})
 
 
+def drain_all(app: App, count: int, batch: int, log: Path | None = None) -> tuple[float, int]:
+    """Run all jobs there are: the seconds, and the log's greatest size."""
+    done, took, high = asyncio.run(drain_app(app, count, batch, log))
+    assert done == count, f"{done} of {count} jobs completed"
+    waiting = app.statistics()["lines"][0]["waiting"]
+    assert waiting == 0, f"{waiting} jobs are left"
+    return took, high
+
+
 async def drain_app(
-    app: App, count: int, batch: int, log: Path, queues: tuple[str, ...] | None = None
+    app: App, count: int, batch: int, log: Path | None, queues: tuple[str, ...] | None = None
 ) -> tuple[int, float, int]:
     """Run at least `count` jobs, if there are so many: how many were run, the seconds, the log's greatest size."""
     orders = [Order(OWNER, app.registry.lanes(queues), batch, LEASE_MS)]
@@ -87,15 +92,17 @@ async def drain_app(
         coming = exchange(ended, orders if done < count else [])
         await asyncio.sleep(0)  # lets the exchange begin: the next batch is fetched while this one runs
         ended = []
-        await asyncio.gather(*[asyncio.create_task(_run(app, claim, ended)) for claim in claims])
-        high = max(high, os.stat(log).st_size)  # noqa: PTH116  # a call to the system, and a short one
+        await asyncio.gather(*[asyncio.create_task(run_job(app, claim, ended)) for claim in claims])
+        if log is not None:
+            high = max(high, os.stat(log).st_size)  # noqa: PTH116  # a call to the system, and a short one
         claims = next(iter((await coming).claims), [])
     accepted = (await exchange(ended, [])).accepted
     assert all(accepted), "a lease was lost"
     return done, perf_counter() - begin, high
 
 
-async def _run(app: App, claim: Any, ended: list[Any]) -> None:
+async def run_job(app: App, claim: Any, ended: list[Any]) -> None:
+    """One job, and its ending beside the others."""
     definition = app.registry.get(claim.type)
     arguments = definition.signature.load(claim.payload)
     ended.append((claim, returned(await definition.function(**arguments))))

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from holdfast.cli.measures.report import as_json, cells, machine, number
-from holdfast.cli.measures.rounds import AtLeast, Result, Verdict
+from holdfast.cli.measures.rounds import Below, Result, Verdict
 
 OURS = "Holdfast"
 WORDS = {True: "[green]met[/]", False: "[bold red]MISSED[/]", None: "[yellow]not judged[/]"}
@@ -60,12 +60,7 @@ def _targets(results: list[Result]) -> Table:
 
 
 def _spread(result: Result, verdict: Verdict) -> str:
-    target = verdict.target
-    if isinstance(target, AtLeast):
-        found = result.ratios(target.side, target.over)
-    else:
-        samples = result.samples.get(target.side, ())
-        found = [sample.figures[target.figure] for sample in samples if target.figure in sample.figures]
+    found = result.found(verdict.target)
     return f"{number(min(found))} to {number(max(found))}" if len(found) > 1 else ""
 
 
@@ -74,7 +69,7 @@ def _why(result: Result, verdict: Verdict) -> str:
     if verdict.met is not None:
         return ""
     target = verdict.target
-    sides = (target.side, target.over) if isinstance(target, AtLeast) else (target.side,)
+    sides = (target.side,) if isinstance(target, Below) else (target.side, target.over)
     absent = [f"{side} was left out" for side in sides if side not in result.samples]
     reasons = absent or [f"{side}: {fault}" for side in sides if (fault := result.fault(side))]
     return f" ({'; '.join(reasons) or 'too few jobs'})"

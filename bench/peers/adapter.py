@@ -14,6 +14,7 @@ from typing import Any
 from holdfast.cli.measures import ruler
 
 CHUNK = 10_000
+DATABASE = "BENCH_DATABASE"  # names the URL of a peer's database to all its processes
 
 
 class Adapter:
@@ -64,6 +65,9 @@ class Adapter:
                 f'from (select * from "{self.table}" limit 1) one, g'
             )
         connection.close()
+
+    def settle(self) -> None:
+        """Do now what the database would soon do by itself after so great a change."""
 
     def work(self) -> Any:
         """In a worker process: run jobs with `run` until the process is ended. May be a coroutine."""

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from holdfast.cli.measures.rounds import Sample
 LARGE, IDLE, PATIENCE = "BENCH_LARGE", "BENCH_IDLE_SECONDS", "BENCH_KILL_SECONDS"
 
 WORKS: dict[str, Callable[[Any, int], Sample]] = {
-    "W1": trials.one_at_a_time,
+    "W1": lambda peer, jobs: getattr(peer, "one_at_a_time", partial(trials.one_at_a_time, peer))(jobs),
     "W2": trials.bulk,
     "W3": trials.drain,
     "W3x2": lambda peer, jobs: trials.drain(peer, jobs, workers=2),

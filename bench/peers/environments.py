@@ -21,7 +21,7 @@ from typing import NamedTuple
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 ENVIRONMENTS = HERE.parent / ".envs"
-OURS = "ours"
+OURS = {"ours": (), "ours_postgres": ("postgres",)}  # with which of our extras
 LONGEST = 600  # seconds of one installation
 
 Version = tuple[int, int]
@@ -85,25 +85,33 @@ def needed(peer: str) -> Version:
 
 def requirements(peer: str) -> list[str]:
     """What is installed for it: ours are the libraries of this environment, in the same versions."""
-    if peer != OURS:
+    if peer not in OURS:
         return [line.partition("#")[0].strip() for line in _text(peer).splitlines()]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names = [re.split(r"[<>=~! ]", line)[0] for line in project["dependencies"]]
-    return [f"{name}=={version(name)}" for name in names]
+    lines = [*project["dependencies"]]
+    for extra in OURS[peer]:
+        lines += project["optional-dependencies"][extra]
+    names = [re.split(r"[<>=~! ]", line)[0] for line in lines]
+    return [f"{name}=={version(_name(name))}" for name in names]
+
+
+def from_source(peer: str) -> list[str]:
+    """What has no wheels anywhere, and may be compiled: nothing that a job's way leads through."""
+    return re.findall(r"^([\w-]+)==.*# from source", _text(peer), re.MULTILINE)
 
 
 def _environment(peer: str, base: Interpreter) -> Environment:
     if base.version < needed(peer):
         wanted = ".".join(map(str, needed(peer)))
         return Environment("", f"not installed: needs Python {wanted}; set BENCH_PYTHON to one")
-    if peer == OURS and base.path == sys.executable:
+    if peer in OURS and base.path == sys.executable:
         return Environment(sys.executable)
     wanted = requirements(peer)
     mark = hashlib.sha256(repr((base, wanted)).encode()).hexdigest()[:12]
     folder = ENVIRONMENTS / f"{peer}-{mark}"
     if (folder / "ready").exists():
         return Environment(str(folder / "bin" / "python"))
-    fault = _installed(base, folder, wanted)
+    fault = _installed(base, folder, wanted, from_source(peer))
     if fault:
         shutil.rmtree(folder, ignore_errors=True)
         return Environment("", f"not installed: {fault}")
@@ -111,10 +119,12 @@ def _environment(peer: str, base: Interpreter) -> Environment:
     return Environment(str(folder / "bin" / "python"))
 
 
-def _installed(base: Interpreter, folder: Path, wanted: list[str]) -> str:
+def _installed(base: Interpreter, folder: Path, wanted: list[str], compiled: list[str]) -> str:
     """Why it could not be; empty if it was."""
     # Wheels alone: what must be compiled first would be measured with somebody else's flags, or not at all.
     options = ["--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
+    for name in compiled:
+        options += ["--no-binary", name]
     python = str(folder / "bin" / "python")
     shutil.rmtree(folder, ignore_errors=True)
     for command in ([base.path, "-m", "venv", str(folder)], [python, "-m", "pip", "install", *options, *wanted]):
@@ -128,10 +138,18 @@ def _installed(base: Interpreter, folder: Path, wanted: list[str]) -> str:
 
 
 def _reason(said: str, wanted: list[str]) -> str:
-    if "No matching distribution" in said:
+    missing = re.search(r"No matching distribution found for (\S+)", said)
+    if missing and _name(missing[1]) == _name(wanted[0]):
         return f"no wheel of {wanted[0]} for this platform and Python"
+    if missing:
+        return f"no wheel of {missing[1]} for this platform and Python, and {wanted[0]} needs it"
     lines = [line for line in said.splitlines() if line.strip()]
     return (lines[-1] if lines else "the installer said nothing")[:120]
+
+
+def _name(requirement: str) -> str:
+    """Of the package alone."""
+    return re.split(r"[<>=~! \[]", requirement)[0]
 
 
 def _asked(name: str) -> Interpreter | None:

@@ -1,4 +1,4 @@
-"""Holdfast and the SQLite peers, turn by turn, with the targets that are set against them."""
+"""Holdfast and the SQLite peers, turn by turn, with the targets that are set against them; and how a side is run."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.peers import client
+from bench.peers import adapter, client
 from bench.peers.environments import ROOT, Environment
 from holdfast.cli.measures.rounds import AtLeast, Below, Sample, Target, Workload
 
@@ -37,7 +37,7 @@ class Sizes:
     each: int = 1_000
     bulk: int = 50_000
     drain: int = 10_000
-    drain_ours: int = 60_000
+    drain_fast: int = 60_000
     pick_up: int = 200
     idle_seconds: float = 5
     kill_seconds: float = 45
@@ -49,7 +49,7 @@ TINY = Sizes(
     each=20,
     bulk=200,
     drain=100,
-    drain_ours=200,
+    drain_fast=200,
     pick_up=20,
     idle_seconds=0.5,
     kill_seconds=3,
@@ -65,31 +65,35 @@ class Setting:
     folder: Path
     sizes: Sizes
     environments: dict[str, Environment] = field(default_factory=dict)
+    peers: dict[str, str] = field(default_factory=lambda: PEERS)
+    fast: frozenset[str] = frozenset({OURS})
+    database: Callable[[], AbstractContextManager[str]] = lambda: nullcontext("")  # a new one on a server, its URL
 
     def side(self, name: str, work: str) -> Callable[[], Sample]:
         """One measurement of one side."""
         sizes = self.sizes
-        drained = sizes.drain_ours if name == OURS else sizes.drain
+        drained = sizes.drain_fast if name in self.fast else sizes.drain
         given = {"W1": sizes.each, "W2": sizes.bulk, "W4": sizes.pick_up, "memory": sizes.memory}
-        return lambda: _measured(self, PEERS[name], work, given.get(work, drained))
+        return lambda: _measured(self, self.peers[name], work, given.get(work, drained))
 
 
 def groups(setting: Setting, names: list[str], only: frozenset[str]) -> list[list[Workload]]:
     """All in one group: every peer once a round."""
     below = Below(OURS, "p50 ms", 1.5), Below(OURS, "p99 ms", 5), Below(OURS, "idle CPU %", 1)
     made = [
-        _workload("W1", "enqueue one at a time", names, setting),
-        _workload("W2", "enqueue in bulk", names, setting, AtLeast(OURS, "FlexiQ", 2)),
+        workload("W1", "enqueue one at a time", names, setting),
+        workload("W2", "enqueue in bulk", names, setting, AtLeast(OURS, "FlexiQ", 2)),
         _drains(names, setting),
-        _workload("W4", "an idle worker, then a job every 20 ms", names, setting, *below),
+        workload("W4", "an idle worker, then a job every 20 ms", names, setting, *below),
         _growth(names, setting),
-        *_kills(names, setting),
-        _memory(names, setting),
+        *kills(names, setting),
+        memory(names, setting),
     ]
-    return [[workload for workload in made if workload.sides and (not only or workload.name in only)]]
+    return [[one for one in made if one.sides and (not only or one.name in only)]]
 
 
-def _workload(work: str, title: str, names: list[str], setting: Setting, *targets: Target) -> Workload:
+def workload(work: str, title: str, names: list[str], setting: Setting, *targets: Target) -> Workload:
+    """Every side once."""
     sides = {name: setting.side(name, work) for name in names}
     return Workload(name=work, title=title, sides=sides, targets=targets if OURS in names else ())
 
@@ -121,7 +125,7 @@ def _growth(names: list[str], setting: Setting) -> Workload:
     return Workload(name="W5", title="drain in a large queue", sides=sides, targets=(target,))
 
 
-def _kills(names: list[str], setting: Setting) -> list[Workload]:
+def kills(names: list[str], setting: Setting) -> list[Workload]:
     """Ours in every round; the peers once, for some take longer than anyone wants to wait twice."""
     whole = f"{OURS}, a whole worker"
     ours = {OURS: setting.side(OURS, "kill"), whole: setting.side(OURS, "kill whole")} if OURS in names else {}
@@ -133,7 +137,8 @@ def _kills(names: list[str], setting: Setting) -> list[Workload]:
     ]
 
 
-def _memory(names: list[str], setting: Setting) -> Workload:
+def memory(names: list[str], setting: Setting) -> Workload:
+    """Ours alone: what a long drain makes of it."""
     sides = {OURS: setting.side(OURS, "memory")} if OURS in names else {}
     targets = Below(OURS, "peak MB", 150), Below(OURS, "grown MB", 10)
     title = f"a worker that drains {setting.sizes.memory:,} jobs"
@@ -144,11 +149,13 @@ def _measured(setting: Setting, peer: str, work: str, jobs: int) -> Sample:
     environment = setting.environments[peer]
     if environment.fault:
         return Sample(fault=environment.fault)
-    with tempfile.TemporaryDirectory(dir=setting.folder, ignore_cleanup_errors=True) as private:
+    folder = tempfile.TemporaryDirectory(dir=setting.folder, ignore_cleanup_errors=True)
+    meeting = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # a short name, as sockets need one
+    with folder as private, meeting as runtime, setting.database() as url:
         command = [environment.python, "-m", "bench.peers.client", peer, work, str(jobs), private]
         longest = LONGEST_DRAIN if work == "memory" else LONGEST
         try:
-            out, errors = _said(command, _variables(setting.sizes), longest)
+            out, errors = _said(command, _variables(setting.sizes, url) | {"XDG_RUNTIME_DIR": runtime}, longest)
         except subprocess.TimeoutExpired:
             return Sample(fault=f"not done within {longest} s")
     said = [line for line in out.splitlines() if line.startswith("RESULT ")]
@@ -174,10 +181,11 @@ def _said(command: list[str], variables: dict[str, str], longest: float) -> tupl
         raise
 
 
-def _variables(sizes: Sizes) -> dict[str, str]:
+def _variables(sizes: Sizes, url: str) -> dict[str, str]:
     return os.environ | {
         "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))),
         client.LARGE: str(sizes.large),
         client.IDLE: str(sizes.idle_seconds),
         client.PATIENCE: str(sizes.kill_seconds),
+        adapter.DATABASE: url,
     }

@@ -25,7 +25,7 @@ def test_every_workload_of_the_engine_runs(tmp_path, name):
 
 
 def test_a_drain_runs_every_job_once(tmp_path):
-    app, handler = ours.open_app(tmp_path / "jobs.db")
+    app, handler = ours.open_app(f"sqlite:///{tmp_path / 'jobs.db'}")
     ours.fill(app, handler, 130)
     done, _, _ = asyncio.run(ours.drain_app(app, 130, 50, tmp_path / "jobs.db-wal"))
     assert done == 130

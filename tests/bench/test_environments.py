@@ -51,6 +51,7 @@ def test_a_peer_that_needs_a_newer_python_says_so():
     ("said", "reason"),
     [
         ("ERROR: Could not find\nERROR: No matching distribution found for x\n", "no wheel of x==1 for this platform"),
+        ("ERROR: No matching distribution found for y>=2\n", "no wheel of y>=2 for this platform and Python, and x==1"),
         ("line\nERROR: the disk is full\n", "ERROR: the disk is full"),
         ("", "the installer said nothing"),
     ],
@@ -63,6 +64,16 @@ def test_ours_is_installed_with_the_versions_of_this_environment():
     wanted = environments.requirements("ours")
     assert {line.partition("==")[0] for line in wanted} >= {"apsw", "pydantic"}
     assert all(line.partition("==")[2] for line in wanted)
+
+
+def test_ours_on_postgresql_has_its_driver():
+    more = set(environments.requirements("ours_postgres")) - set(environments.requirements("ours"))
+    assert [line.partition("==")[0] for line in more] == ["psycopg[binary]"]
+
+
+def test_only_what_is_marked_is_compiled():
+    assert environments.from_source("oban") == ["erlpack"]
+    assert environments.from_source("pgqueuer") == []
 
 
 def test_a_peer_that_is_not_installed_stands_in_the_table_with_the_reason(tmp_path):

@@ -108,6 +108,9 @@ def test_a_worker_that_cannot_start_is_told_with_its_own_words(tmp_path):
         def enqueue_many(self, payloads: list[dict[str, Any]]) -> None:
             del payloads
 
+        def settle(self) -> None:
+            pass
+
         def commands(self, workers: int) -> list[list[str]]:
             del workers
             return [[sys.executable, "-c", "raise SystemExit('no such module')"]]
@@ -122,7 +125,7 @@ def test_a_worker_that_cannot_start_is_told_with_its_own_words(tmp_path):
         (["--jobs", "0"], 2, "--jobs"),
         (["--seconds", "soon"], 2, "--seconds"),
         (["--processes", "0"], 2, "--processes"),
-        (["--url", "postgresql://localhost/jobs"], 2, "BAD_URL"),
+        (["--url", "postgresql://user:secret@localhost/jobs"], 2, "SQLite only for now"),
         (["--url", "sqlite:///gone/jobs.db"], 2, "does not exist"),
         (["--url", "sqlite:////proc/jobs.db"], 1, "STORE_CANNOT_OPEN"),
         (["--json", "gone/report.json"], 2, "gone"),

@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -73,12 +74,13 @@ class Server:
 class OwnServer(Server):
     """A server of this process, in a folder of its own; it may be stopped, killed and started again."""
 
-    def __init__(self, settings: tuple[str, ...] = FAST) -> None:
+    def __init__(self, settings: tuple[str, ...] = FAST, base: Path | None = None) -> None:
         self._programs = programs()
         self._user = _unprivileged()
-        base = _MEMORY if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
+        base = base or _in_memory()
         self._sweep(base)
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
+        atexit.register(self.remove, os.getpid())  # whatever happens from now on, a signal included
         (self.folder / "owner").write_text(str(os.getpid()))
         if self._user is not None:
             os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
@@ -88,7 +90,6 @@ class OwnServer(Server):
         )
         super().__init__(f"postgresql://postgres@/postgres?host={quote(str(self.folder), safe='')}")
         self.start()
-        atexit.register(self.remove, os.getpid())
 
     @property
     def data(self) -> str:
@@ -105,7 +106,8 @@ class OwnServer(Server):
         """At the end of the process that started it, and of none that was forked from it."""
         if of_process == os.getpid() and self.folder.exists():
             if (self.folder / "data" / "postmaster.pid").exists():
-                self.stop("immediate")
+                with suppress(AssertionError):  # it may be gone by itself; the folder goes all the same
+                    self.stop("immediate")
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _sweep(self, base: Path) -> None:
@@ -173,6 +175,11 @@ def _install() -> None:
     if subprocess.run(install, env=environment, stdout=sys.stderr, check=False).returncode:
         subprocess.run(["apt-get", "update"], env=environment, stdout=sys.stderr, check=True)
         subprocess.run(install, env=environment, stdout=sys.stderr, check=True)
+
+
+def _in_memory() -> Path:
+    """Where nothing has to be kept, and a disk would only be slower."""
+    return _MEMORY if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
 
 
 def _lives(process: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from bench import growth
 from holdfast.cli.measures.ours import Ours
@@ -12,6 +13,10 @@ from holdfast.cli.measures.ruler import payload
 class Peer(Ours):
     words = "synchronous=FULL, default settings, coroutine, typed payload"
     grows = True
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "jobs.db"
+        super().__init__(folder, f"sqlite:///{self.path}")
 
     def grow(self, rows: int) -> None:
         self.close()

@@ -87,6 +87,11 @@ def _place(url: str | None) -> tuple[Path, str]:
     from holdfast.wiring import store_url  # noqa: PLC0415
 
     address = store_url(chosen_url(url))
+    if address.startswith("postgres"):
+        raise click.UsageError(
+            "this measures SQLite only for now: give a sqlite:/// address with --url; PostgreSQL is measured in a "
+            "checkout, by make bench STORE=postgres"
+        )
     folder = Path(Location(address).path).parent
     if not folder.is_dir():
         raise click.UsageError(f"the folder {folder} does not exist: make it, or give another path with --url")

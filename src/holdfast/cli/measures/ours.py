@@ -13,16 +13,15 @@ if TYPE_CHECKING:
 
 
 class Ours:
-    """A queue in a private folder. `query` is what stands behind the question mark of a store's address."""
+    """A queue at an address; the folder is for what a measurement writes beside it."""
 
     bulk = True
     several = True
     grows = False
 
-    def __init__(self, folder: Path, query: str = "") -> None:
+    def __init__(self, folder: Path, url: str) -> None:
         self.folder = folder
-        self.path = folder / "jobs.db"
-        self.url = f"sqlite:///{self.path}{'?' if query else ''}{query}"
+        self.url = url
 
     def open(self) -> None:
         """Make the tables, or join the ones that are there. What follows needs it."""
@@ -31,7 +30,7 @@ class Ours:
         self.job: Any = self.app.job(type=application.job.definition.type)(application.job.definition.function)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the database."""
         self.app.close()
 
     def enqueue(self, payload: dict[str, Any]) -> None:
@@ -45,6 +44,9 @@ class Ours:
     def grow(self, rows: int) -> None:
         """Not by a user's means."""
         raise NotImplementedError
+
+    def settle(self) -> None:
+        """Nothing that a store on SQLite would do."""
 
     def commands(self, workers: int) -> list[list[str]]:
         """One worker with so many processes."""

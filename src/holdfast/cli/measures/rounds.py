@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,20 @@ class Below:
         return f"{self.side}: {self.figure} < {self.limit:g}"
 
 
-Target = AtLeast | Below
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """A target: a figure of one side is at most so many times another side's."""
+
+    side: str
+    figure: str
+    over: str
+    times: float
+
+    def __str__(self) -> str:
+        return f"{self.side}: {self.figure} <= {self.times:g} x {self.over}"
+
+
+Target = AtLeast | AtMost | Below
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +85,15 @@ class Verdict:
         """Whether the target was met; None when it could not be judged."""
         if self.value is None:
             return None
-        return self.value >= self.target.times if isinstance(self.target, AtLeast) else self.value < self.target.limit
+        match self.target:
+            case AtLeast(times=times):
+                return self.value >= times
+            case AtMost(times=times):
+                return self.value <= times
+            case Below(limit=limit):
+                return self.value < limit
+            case never:
+                assert_never(never)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +130,23 @@ class Result:
         """Every target of the workload, judged."""
         return [Verdict(target, self._value(target)) for target in self.workload.targets]
 
+    def found(self, target: Target) -> list[float]:
+        """What a target is judged by, round by round."""
+        match target:
+            case AtLeast(side=side, over=over):
+                return self.ratios(side, over)
+            case AtMost(side=side, figure=figure, over=over):
+                pairs = zip(self.samples.get(side, ()), self.samples.get(over, ()), strict=False)
+                known = ((mine.figures.get(figure), other.figures.get(figure)) for mine, other in pairs)
+                return [mine / other for mine, other in known if mine is not None and other]
+            case Below(side=side, figure=figure):
+                return [one.figures[figure] for one in self.samples.get(side, ()) if figure in one.figures]
+            case never:
+                assert_never(never)
+
     def _value(self, target: Target) -> float | None:
-        if isinstance(target, AtLeast):
-            return self.ratio(target.side, target.over)
-        return self.figure(target.side, target.figure)
+        found = self.found(target)
+        return statistics.median(found) if found else None
 
 
 def measure(group: list[Workload], rounds: int, told: Callable[[str], None]) -> list[Result]:

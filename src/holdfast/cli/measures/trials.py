@@ -52,6 +52,9 @@ class Queue(Protocol):
     def grow(self, rows: int) -> None:
         """Put so many more waiting jobs in, by the shortest way."""
 
+    def settle(self) -> None:
+        """Do now what the database would soon do by itself after so great a change."""
+
     def commands(self, workers: int) -> list[list[str]]:
         """What to start for so many worker processes."""
 
@@ -89,6 +92,7 @@ def drain(queue: Queue, jobs: int, *, workers: int = 1, grown: int = 0) -> Sampl
     _fill(queue, 1 if grown else jobs)
     if grown:
         queue.grow(jobs + grown)
+    queue.settle()
     with _workers(queue, queue.commands(workers)) as crew:
         roots, record = crew.roots, crew.at_work()
         used, seen = ruler.processor_seconds(ruler.family(roots)), record.count()
@@ -142,6 +146,7 @@ def recovery(queue: Queue, *, whole: bool, limit: float) -> Sample:
 def memory(queue: Queue, jobs: int) -> Sample:
     """What a worker holds while it drains so many jobs, and how much more in the last quarter than in the second."""
     _fill(queue, jobs)
+    queue.settle()
     seen: list[float] = []
     with _workers(queue, queue.commands(1)) as crew:
         roots, record = crew.roots, crew.at_work()

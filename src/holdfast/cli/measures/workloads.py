@@ -73,7 +73,7 @@ def on_ours(folder: Path, query: str, work: Callable[[Ours], Sample]) -> Callabl
 
     def measured() -> Sample:
         with _private(folder) as place:
-            queue = Ours(place, query)
+            queue = Ours(place, _address(place / "jobs.db", query))
             queue.open()
             try:
                 return work(queue)
@@ -88,9 +88,13 @@ def on_bare(folder: Path, query: str, work: Callable[[str], Sample]) -> Callable
 
     def measured() -> Sample:
         with _private(folder) as place:
-            return work(f"sqlite:///{place / 'bare.db'}{'?' if query else ''}{query}")
+            return work(_address(place / "bare.db", query))
 
     return measured
+
+
+def _address(path: Path, query: str) -> str:
+    return f"sqlite:///{path}{'?' if query else ''}{query}"
 
 
 def _drains(folder: Path, plan: Plan) -> dict[str, Callable[[], Sample]]:

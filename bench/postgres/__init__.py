@@ -1,0 +1,1 @@
+"""The same measurements on PostgreSQL: a durable server, the least code that does the same, growth, and decay."""
