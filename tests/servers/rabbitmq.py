@@ -39,6 +39,14 @@ disk_free_limit.absolute = 1MB
 _started: list[Server] = []
 
 
+SETTING = "HOLDFAST_TEST_RABBITMQ"
+
+
+def installed() -> str:
+    """The server's program; it is installed if need be."""
+    return program("rabbitmq-server", package="rabbitmq-server", setting=SETTING, also=_BIN)
+
+
 class Server:
     """A running server."""
 
@@ -50,9 +58,7 @@ class OwnServer(Server):
     """A server in a folder of its own; it may be stopped and started again, at the same address."""
 
     def __init__(self, folder: str | None = None) -> None:
-        self._program = program(
-            "rabbitmq-server", package="rabbitmq-server", setting="HOLDFAST_TEST_RABBITMQ", also=_BIN
-        )
+        self._program = installed()
         self.folder = Path(folder or tempfile.mkdtemp(prefix="holdfast-rabbit-"))
         self._ports = self._chosen_ports()
         self._process: subprocess.Popen[bytes] | None = None
@@ -180,7 +186,7 @@ class _Shared:
 def server() -> Server:
     """The one server of this session."""
     if not _started:
-        given = os.environ.get("HOLDFAST_TEST_RABBITMQ")
+        given = os.environ.get(SETTING)
         _started.append(Server(given) if given else _Shared(_session()).enter())
     return _started[0]
 

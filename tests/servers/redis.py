@@ -23,6 +23,14 @@ from tests.servers.packages import free_port, program
 _started: list[Server] = []
 
 
+SETTING = "HOLDFAST_TEST_REDIS"
+
+
+def installed() -> str:
+    """The server's program; it is installed if need be."""
+    return program("redis-server", package="redis-server", setting=SETTING)
+
+
 class Server:
     """A running server."""
 
@@ -34,7 +42,7 @@ class OwnServer(Server):
     """A server of this process; it may be stopped, frozen and started again, at the same address."""
 
     def __init__(self) -> None:
-        self._program = program("redis-server", package="redis-server", setting="HOLDFAST_TEST_REDIS")
+        self._program = installed()
         self.folder = Path(tempfile.mkdtemp(prefix="holdfast-redis-"))
         self._port = free_port()
         super().__init__(f"redis://127.0.0.1:{self._port}/0")
@@ -82,6 +90,6 @@ class OwnServer(Server):
 def server() -> Server:
     """The one server of this process."""
     if not _started:
-        given = os.environ.get("HOLDFAST_TEST_REDIS")
+        given = os.environ.get(SETTING)
         _started.append(Server(given) if given else OwnServer())
     return _started[0]
