@@ -77,7 +77,7 @@ def test_a_postgresql_store_waits_for_migrate(bare):
     url = server().database()
     refused = bare("jobs", "--url", url)
     assert (refused.code, refused.err.split(":")[0]) == (1, "error SCHEMA_MISSING")
-    assert bare("migrate", "--url", url).out == "1 migration applied\n"
+    assert bare("migrate", "--url", url).out == "2 migrations applied\n"
     assert bare("jobs", "--json", "--url", url).json == []
     assert bare("doctor", "--url", url).code == 0
     server().drop(url)

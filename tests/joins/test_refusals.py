@@ -178,7 +178,7 @@ def test_a_store_that_cannot_be_asked_is_told_as_one(connect, url):
     try:
         with holdfast.App(blind) as app, pytest.raises(holdfast.StoreError) as caught:
             own.enqueue(app, "ship")
-        assert caught.value.code == "STORE_REFUSED"
+        assert caught.value.code == "STORE_FORBIDDEN"
     finally:
         with psycopg.connect(url, autocommit=True) as admin:
             admin.execute("drop role holdfast_blind")

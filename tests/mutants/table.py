@@ -34,8 +34,8 @@ MUTANTS = [
     Mutant("a lease ends a millisecond early", SQL + "expired.sql", "lease_until < :now", "lease_until <= :now"),
     Mutant("recovery ends live leases", "store/sqlite/leases.py", "self.stamp if expired else _NEVER", "_NEVER"),
     Mutant("transactions begin deferred", "store/sqlite/connection.py", '"begin immediate"', '"begin deferred"'),
-    Mutant("the clock is read before the lock", "store/sqlite/store.py", "self._retrying(connection, connection.begin)\n",
-           "early = self._clock()\n        self._retrying(connection, connection.begin)\n"
+    Mutant("the clock is read before the lock", "store/sqlite/store.py", "self.retrying(connection, connection.begin)\n",
+           "early = self._clock()\n        self.retrying(connection, connection.begin)\n"
            "        self._open = SqliteTransaction(connection, self.queries, early, self._check_space)\n        return self._open\n"),
     Mutant("a late finish overwrites a cancel", SQL + "finish.sql", FENCE, "and lease_token + 1 >= :token and status in ('in_progress', 'cancelled')"),
     Mutant("a graceful cancel is ignored", SQL + "finish.sql", "when cancel_requested_at is null or :status = 'completed' then :status", "when 1 then :status"),

@@ -111,7 +111,7 @@ def test_a_bulk_insert_on_a_connection_without_a_transaction_is_whole(pg, url):
 
 
 def test_an_async_connection_is_refused(pg):
-    with pytest.raises(StoreError, match="cannot carry"):
+    with pytest.raises(StoreError, match="is for coroutines"):
         pg.join(psycopg.AsyncConnection.__new__(psycopg.AsyncConnection))
 
 
