@@ -89,9 +89,16 @@ async def test_a_cancel_between_two_steps_reaches_the_next():
     assert reached == []
 
 
-async def test_a_cancel_after_the_last_step_is_not_lost():
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_cancel_after_the_last_step_is_not_lost(fails):
     go = threading.Event()
-    task = asyncio.create_task(in_step(lambda _: go.wait(10)))
+
+    def work(_):
+        go.wait(10)
+        if fails:
+            raise ZeroDivisionError
+
+    task = asyncio.create_task(in_step(work))
     await asyncio.sleep(0)
     task.cancel()
     await asyncio.sleep(0)

@@ -159,6 +159,26 @@ def test_a_lost_connection_stays_the_callers(app, connect, url):
         own.enqueue(app, "ship")
 
 
+@pytest.mark.parametrize("kind", [Asyncpg, PsycopgAsync])
+def test_a_connection_lost_during_a_bulk_insert_tells_what_happened_first(app, connect, kind, url, send):
+    own = connect(kind, url)
+    calls = [send.using(key="k").call(to="a"), send.using(key="l").call(to="a")]
+    with psycopg.connect(url) as other, psycopg.connect(url, autocommit=True) as admin:
+        app.enqueue_many(calls, connection=other)
+        own.begin()
+
+        async def main():
+            waiting = asyncio.ensure_future(app.aenqueue_many(calls, connection=own.given))
+            while not (blocked := admin.execute("select pid from pg_locks where not granted").fetchall()):
+                await asyncio.sleep(0.01)
+            admin.execute("select pg_terminate_backend(%s, 5000)", blocked[0])
+            return await waiting
+
+        with pytest.raises((psycopg.errors.AdminShutdown, asyncpg.exceptions.AdminShutdownError)):
+            own.run(main())
+    assert app.jobs() == []
+
+
 def test_a_store_without_tables_says_which_command_makes_them(connect):
     bare = server().database()
     own = connect(Psycopg, bare)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Awaited(Connection):
-    """Blocks of either driver."""
+    """What both drivers have in common."""
 
     def __init__(self, raw: Any, location: Location, step: Step) -> None:  # the driver's cursor differs
         self.raw = raw
@@ -36,7 +36,8 @@ class Awaited(Connection):
         try:
             yield
         except BaseException as error:
-            self.step(partial(block.__aexit__, type(error), error, error.__traceback__))
+            with suppress(Exception):  # on a connection that was lost meanwhile; what happened first is told
+                self.step(partial(block.__aexit__, type(error), error, error.__traceback__))
             raise
         self.step(partial(block.__aexit__, None, None, None))
 
@@ -71,7 +72,8 @@ class AwaitedAsyncpg(Awaited):
         try:
             yield
         except BaseException:
-            self.step(partial(self.raw.execute, UNDO))
+            with suppress(Exception):  # as above
+                self.step(partial(self.raw.execute, UNDO))
             raise
         self.step(partial(self.raw.execute, RELEASE))
 

@@ -74,7 +74,7 @@ async def in_step(work: Callable[[Step], R]) -> R:
         cancelled = await _walk(step)
     finally:
         step.leave()
-    for error in (*errors, *cancelled):
+    for error in (*cancelled, *errors):
         raise error
     return end[0]
 
