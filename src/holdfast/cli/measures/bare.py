@@ -74,9 +74,10 @@ def _opened(url: str) -> Connection:
     return connection
 
 
-def _rows(jobs: int) -> Iterator[tuple[str, str, str]]:
+def _rows(jobs: int) -> Iterator[tuple[object, ...]]:
     now, text = strftime("%Y-%m-%dT%H:%M:%S.000Z", gmtime()), json.dumps(ruler.payload())
-    return ((f"01J{number:023d}", now, text) for number in range(jobs))
+    fixed = ("thumbnail", "queued", 5, now, None, None, text, None, 0, 3, None, now, now, None, None, None)
+    return ((f"01J{number:023d}", *fixed) for number in range(jobs))
 
 
 def _query(name: str) -> str:

@@ -1,4 +1,2 @@
--- bare_insert: one row of it. Bound by position: a yardstick is the quickest way there is.
-insert into jobs values (
-    ?1, 'thumbnail', 'queued', 5, ?2, null, null, ?3, null, 0, 3, null, ?2, ?2, null, null, null
-)
+-- bare_insert: one row of it, every column bound.
+insert into jobs values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)

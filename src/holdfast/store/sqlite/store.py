@@ -9,6 +9,7 @@ import os
 from time import monotonic, sleep, time_ns
 
 from holdfast.model.errors import HoldfastError, StoreError
+from holdfast.model.ids import new_ids
 from holdfast.model.news import News
 from holdfast.store.frameworks import libraries_of
 from holdfast.store.sql import Queries
@@ -84,6 +85,21 @@ class SqliteStore:
         return answers, news
 
     def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
+        """One statement takes the lock, writes and commits. A taken key is looked at in the usual way."""
+        connection = self._writing()
+        self._check_space(len(job.payload))
+        sql, names = self.queries.by_place("insert")
+
+        def put() -> str | None:
+            here = SqliteTransaction(connection, self.queries, self._clock(), self._check_space)
+            row = here.new_row(job, new_ids(here.now, 1)[0])
+            return str(row["id"]) if connection.change(sql, [row[name] for name in names]) else None
+
+        job_id = self.retrying(connection, put)
+        if job_id is not None:
+            news = News()
+            news.queues.add(job.queue)
+            return (job_id, True), news
         (answer,), news = self._write_alone(lambda transaction: transaction.insert([job])[0])
         if isinstance(answer, Exception):
             raise answer
