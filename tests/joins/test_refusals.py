@@ -169,14 +169,14 @@ def test_a_connection_lost_during_a_bulk_insert_tells_what_happened_first(app, c
 
         async def main():
             waiting = asyncio.ensure_future(app.aenqueue_many(calls, connection=own.given))
-            while not (blocked := admin.execute("select pid from pg_locks where not granted").fetchall()):
+            while not (blocked := admin.execute("select pid from pg_locks where not granted").fetchall()):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
             admin.execute("select pg_terminate_backend(%s, 5000)", blocked[0])
             return await waiting
 
         with pytest.raises((psycopg.errors.AdminShutdown, asyncpg.exceptions.AdminShutdownError)):
             own.run(main())
-    assert app.jobs() == []
+    assert len(app.jobs()) == 2  # those of the other, who committed
 
 
 def test_a_store_without_tables_says_which_command_makes_them(connect):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import types
 import typing
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +45,7 @@ class Signature:
         except (PydanticUserError, NameError, TypeError, AttributeError) as error:
             raise BadInput("BAD_OPTION", f"{self._name} cannot be a handler: {error}") from error
         self._fields = frozenset(fields)
-        # Text, numbers and truth values are JSON already: they need no serialiser.
-        self._simple = self._more is None and all(hints.get(name) in _SIMPLE for name in fields)
+        self._simple = self._more is None and all(_is_plain(hints.get(name)) for name in fields)
 
     def dump(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], limit: int = SIZE_LIMIT) -> str:
         """The payload's JSON text, from the arguments of a call."""
@@ -111,6 +111,18 @@ class Signature:
         more = error.error_count() - len(faults)
         text = "; ".join(faults) + (f"; and {more} more" if more else "")
         return PayloadError("PAYLOAD_INVALID", f"payload does not fit {self._name}: {text}")
+
+
+def _is_plain(hint: Any) -> bool:
+    """Text, numbers, truth values, and lists and objects of them are JSON already: they need no serialiser."""
+    if hint in _SIMPLE:
+        return True
+    kind, inner = typing.get_origin(hint), typing.get_args(hint)
+    if kind is list:
+        return _is_plain(inner[0])
+    if kind is dict:
+        return inner[0] is str and _is_plain(inner[1])
+    return kind in (typing.Union, types.UnionType) and all(one is types.NoneType or _is_plain(one) for one in inner)
 
 
 def write_json(value: object) -> str:

@@ -26,7 +26,7 @@ _SETTINGS = {
 class Location:
     """A checked `sqlite:///` address."""
 
-    __slots__ = ("allow_network_fs", "allow_unsafe_sqlite", "driver", "path", "synchronous", "url")
+    __slots__ = ("allow_network_fs", "allow_unsafe_sqlite", "driver", "folder", "path", "synchronous", "url")
 
     def __init__(self, url: str) -> None:
         address, _, query = url.partition("?")
@@ -48,6 +48,7 @@ class Location:
         given = _settings(query)
         self.url = url
         self.path = os.path.abspath(path)  # noqa: PTH100  # pathlib would cost a cold hook milliseconds
+        self.folder = os.path.dirname(self.path)  # noqa: PTH120
         self.driver = given["driver"]
         self.synchronous = given["synchronous"]
         self.allow_unsafe_sqlite = given["allow_unsafe_sqlite"] == "1"

@@ -93,7 +93,7 @@ class SqliteStore:
         def put() -> str | None:
             here = SqliteTransaction(connection, self.queries, self._clock(), self._check_space)
             row = here.new_row(job, new_ids(here.now, 1)[0])
-            return str(row["id"]) if connection.change(sql, [row[name] for name in names]) else None
+            return str(row["id"]) if connection.change(sql, tuple([row[name] for name in names])) else None
 
         job_id = self.retrying(connection, put)
         if job_id is not None:
@@ -278,7 +278,7 @@ class SqliteStore:
         return connection
 
     def _check_space(self, needed: int) -> None:
-        disk = os.statvfs(os.path.dirname(self.location.path))  # noqa: PTH120
+        disk = os.statvfs(self.location.folder)
         free = disk.f_bavail * disk.f_frsize
         if free < self._floor + needed:
             raise StoreError(
