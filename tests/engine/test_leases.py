@@ -148,3 +148,12 @@ def test_a_suspect_is_taken_by_who_asks_for_those_that_run_alone(desk):
     (alone,) = desk.write(leases.claim_alone, order())
     assert (alone.id, alone.attempts) == (run.id, 1)
     assert [hold.id for hold in desk.read(leases.held, "first")[0]] == [run.id]
+
+
+def test_when_the_next_job_comes_due_that_runs_alone(desk, clock):
+    assert desk.read(leases.next_solo, (MAIL,)) is None
+    enqueue(desk, delay=60)
+    assert desk.read(leases.next_solo, (MAIL,)) == 60.0
+    assert desk.read(leases.next_solo, ()) is None  # others take it
+    desk.write(lambda tx: tx.execute("update job_queue set held = 1"))
+    assert desk.read(leases.next_solo, ()) == 60.0

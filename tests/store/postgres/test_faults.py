@@ -297,3 +297,17 @@ def test_a_lone_job_of_which_nothing_can_be_known_is_told_so(behind_proxy, pg):
     assert "not known whether" in str(error)
     proxy.heal()
     assert len(listed(pg)) == 1
+
+
+def test_a_lone_job_is_sent_until_the_server_is_back(open_url, admin, tmp_path, pg):
+    own = admin.info
+    with Proxy(admin, tmp_path) as proxy:
+        url = f"postgresql://{own.user}:{own.password}@/{own.dbname}?host={tmp_path}&deadline=1"
+        store = open_url(url, patience=30)
+        store.insert_alone(NewJob("mail", "{}"))
+        proxy.swallow()
+        healing = threading.Timer(4, proxy.heal)
+        healing.start()
+        assert store.insert_alone(NewJob("mail", "{}"))[0][1]
+        healing.join()
+    assert len(listed(pg)) == 2
