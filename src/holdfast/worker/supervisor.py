@@ -51,6 +51,7 @@ KILL_AFTER = 2.0  # after the time to stop: children that have not drained are k
 LEAVE_AFTER = 4.0  # after it: nobody is waited for
 PATIENCE = 2.0  # for a lock: it may be held by a child that only we can kill
 QUICKEST_LOOK = 0.05  # news may come with every commit; looks need not
+REST = 25  # after a look, so many times as long as it took: under load it waits for the children's own commits
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 MOST_DEATHS = 5  # of a process that imports the application for the first time
 DIED_YOUNG = 1.0  # seconds; such a child is replaced at the next look, not at once
@@ -157,9 +158,9 @@ class Supervisor:
     def _loop(self, wake: int, listener: Ear | None, upkeep: Any) -> int:
         interval = min(1.0, max(0.05, self.app.shortest_lease() / 6000))
         looked = -interval
-        heard = False
+        heard, pace = False, QUICKEST_LOOK
         while (self.children or self.stopping_since is None) and monotonic() < self._leave_at:
-            next_look = looked + (QUICKEST_LOOK if heard else interval)
+            next_look = looked + (pace if heard else interval)
             next_act = min(next_look, upkeep.next_at) if upkeep and self.stopping_since is None else next_look
             sources: list[Any] = [self._nursery, wake, *([listener] if listener else [])]
             ready, _, _ = select.select(sources, [], [], max(0.0, next_act - monotonic()))
@@ -169,12 +170,13 @@ class Supervisor:
                 return 0 if self.stopping_since is not None else 1
             if listener in ready and listener.receive():  # type: ignore[union-attr]
                 heard = True
-            if monotonic() >= looked + (QUICKEST_LOOK if heard else interval):
+            if monotonic() >= looked + (pace if heard else interval):
                 looked, told, heard = monotonic(), heard, False
                 seen = self._guarded(self._look, proves=False)
                 self._guarded(self._top_up, proves=False)
                 if seen and (told or self._away or self._solos.worth_a_look(listener)):
                     self._guarded(self._claim_solos)
+                pace = min(interval, max(QUICKEST_LOOK, REST * (monotonic() - looked)))
             if upkeep is not None and self.stopping_since is None and not self._away:
                 self._guarded(upkeep.run_due)
         return 0
