@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from tests.moving.given import quiet
 
 pytestmark = pytest.mark.slow
 BUSY = Path(__file__).parent / "busy.py"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(params=["apsw"])
@@ -38,7 +40,10 @@ def test_nothing_is_lost_and_nothing_runs_twice(file, store, database, side, tmp
     store.close()
     stop = tmp_path / "stop"
     processes = [
-        subprocess.Popen([sys.executable, str(BUSY), file, database, kind, str(tmp_path / f"{kind}-{n}"), str(stop)])
+        subprocess.Popen(
+            [sys.executable, str(BUSY), file, database, kind, str(tmp_path / f"{kind}-{n}"), str(stop)],
+            env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
+        )
         for kind, number in (("enqueue", 2), ("work", 2))
         for n in range(number)
     ]
