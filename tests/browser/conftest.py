@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 from tests.http.site import running_site
 
@@ -20,7 +21,7 @@ FLAGS = [
 def chromium():
     found = subprocess.run([ROOT / "tools" / "ensure_browser.sh"], capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
-    with pytest.importorskip("playwright.sync_api").sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found.stdout.strip().splitlines()[-1], args=FLAGS)
         yield browser
         browser.close()

@@ -6,11 +6,11 @@ import json
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 
 from holdfast.model.failure import Failure
 from holdfast.model.outcome import Raised
 
-expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.slow
 
 HOSTILE = [

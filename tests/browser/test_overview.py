@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from playwright.sync_api import expect
 
-expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.slow
 
 
