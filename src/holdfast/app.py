@@ -325,17 +325,15 @@ def _depths(max_depth: object) -> dict[str, int]:
 def _requests(calls: Iterable[Call]) -> list[NewJob]:
     if not isinstance(calls, Iterable):
         raise BadInput("BAD_OPTION", f"enqueue_many takes a list of calls, not {shown(calls)}")
-    return [_request(call) for call in calls]
-
-
-def _request(call: Any) -> NewJob:
     from holdfast.handler import Call  # noqa: PLC0415  # whoever has a call has it loaded
 
-    if not isinstance(call, Call):
-        raise BadInput(
-            "BAD_OPTION", f'a call is made by a handler, as in thumbnail.call(path="a.png"), not {shown(call)}'
-        )
-    return call.new_job()
+    given = list(calls)
+    for call in given:
+        if not isinstance(call, Call):
+            raise BadInput(
+                "BAD_OPTION", f'a call is made by a handler, as in thumbnail.call(path="a.png"), not {shown(call)}'
+            )
+    return [call.new_job() for call in given]
 
 
 def checked(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Handler(Generic[P, R]):
         self.definition = definition
         self._options = options
         self._connection: Any = None
-        self._ready = checked({name: value for name, value in options.items() if name != "key_window"})
+        self._pattern: NewJob | None = None
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.definition.function(*args, **kwargs)  # type: ignore[no-any-return]
@@ -87,7 +87,10 @@ class Handler(Generic[P, R]):
         definition = self.definition
         text = definition.signature.dump(args, payload, self._app.payload_limit)
         if not options and "key" not in self._options:
-            return NewJob(definition.type, text, payload_version=definition.version, **self._ready)
+            if self._pattern is None:
+                plain = {name: value for name, value in self._options.items() if name != "key_window"}
+                self._pattern = NewJob(definition.type, "", payload_version=definition.version, **checked(plain))
+            return self._pattern.with_payload(text)
         merged = self._options | dict(options)
         if merged.get("key") is None:
             merged.pop("key_window", None)

@@ -34,6 +34,8 @@ ONLY = {
     "sqlite": {
         "lanes": "PostgreSQL finds the lanes inside the claim: a statement of its own would be a round trip more",
         "due": "the same, for the head of each lane",
+        "claimed": "PostgreSQL's driver takes all rows of an answer at once; SQLite's hands the interpreter over for each",
+        "complete": "the same: `finish` ends many at once there",
     },
     "postgres": {
         "claim_rest": "SQLite's claims never meet: it has one writer",

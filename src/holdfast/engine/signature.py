@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _MOST_FAULTS = 5
 _SIMPLE = (str, int, bool, float)
+_SHORT = 4_000  # characters: within every limit of size, and no integer in it has more digits than Python reads
 
 
 class Signature:
@@ -56,7 +57,7 @@ class Signature:
             raise self._refused(error) from None
         except (PydanticSerializationError, ValueError) as error:
             raise PayloadError("PAYLOAD_NOT_JSON", f"payload of {self._name} is not strict JSON: {error}") from None
-        return encode(plain, limit=limit, write=write_json)
+        return (self._simple and _quick_json(plain)) or encode(plain, limit=limit, write=write_json)
 
     def load(self, payload: str) -> dict[str, Any]:
         """The handler's arguments, from stored JSON text."""
@@ -123,6 +124,16 @@ def _is_plain(hint: Any) -> bool:
     if kind is dict:
         return inner[0] is str and _is_plain(inner[1])
     return kind in (typing.Union, types.UnionType) and all(one is types.NoneType or _is_plain(one) for one in inner)
+
+
+def _quick_json(plain: dict[str, Any]) -> str | None:
+    """The text of arguments whose types are plain, unless they are so long, or so odd, that each value needs a look."""
+    try:
+        text = to_json(plain, inf_nan_mode="constants").decode()
+    except PydanticSerializationError:  # half a surrogate pair
+        return None
+    odd = len(text) > _SHORT or "NaN" in text or "Infinity" in text
+    return None if odd else text
 
 
 def write_json(value: object) -> str:

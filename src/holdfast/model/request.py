@@ -20,8 +20,8 @@ class NewJob:
     """A request that has passed every check of its options; its payload is strict JSON text."""
 
     __slots__ = (
-        "context", "created_at", "delay", "group", "id", "key", "key_window", "max_attempts", "payload",
-        "payload_version", "priority", "queue", "scheduled_at", "tenant", "timeout_ms", "type",
+        "context", "delay", "group", "key", "key_window", "max_attempts", "payload", "payload_version",
+        "priority", "queue", "scheduled_at", "tenant", "timeout_ms", "type",
     )  # fmt: skip
 
     def __init__(
@@ -42,8 +42,6 @@ class NewJob:
         context: str = "{}",
         payload_version: int = 1,
     ) -> None:
-        self.id = ""  # given by the store, in the transaction
-        self.created_at = ""
         self.type = check_name("type", type)
         self.payload = payload
         self.queue = queue if queue == "default" else check_name("queue", queue)
@@ -58,6 +56,16 @@ class NewJob:
         self.timeout_ms = None if timeout is None else check_timeout(timeout)
         self.context = context
         self.payload_version = check_count("version", payload_version, 1_000_000)
+
+    def with_payload(self, payload: str) -> NewJob:
+        """The same request for another payload: its options need no second check."""
+        job = object.__new__(NewJob)
+        job.type, job.payload, job.queue, job.priority = self.type, payload, self.queue, self.priority
+        job.delay, job.scheduled_at = self.delay, self.scheduled_at
+        job.key, job.key_window, job.group, job.tenant = self.key, self.key_window, self.group, self.tenant
+        job.max_attempts, job.timeout_ms = self.max_attempts, self.timeout_ms
+        job.context, job.payload_version = self.context, self.payload_version
+        return job
 
 
 def shown(value: object) -> str:

@@ -32,6 +32,8 @@ HOT = {
         r"SEARCH j USING (COVERING )?INDEX job_queue_due \(queue=\? AND type=\? AND payload_version=\? AND priority>\?\)",
     ]),
     "claim": ({"ids": IDS, "owner": "w", "until": NOW, "now": NOW}, [KEY]),
+    "claimed": ({"ids": IDS}, [KEY]),
+    "complete": ({"ended": '[["0",1,null]]', "free": 1, "now": NOW}, [KEY]),
     "finish": ({}, [KEY]),
     "renew": ({"id": "0", "token": 1, "until": NOW}, [KEY]),
     "progress": ({"id": "0", "token": 1, "progress": "{}", "now": NOW}, [KEY]),

@@ -3,7 +3,3 @@ update job_queue set
     status = 'in_progress', lease_owner = :owner, lease_until = :until, lease_token = lease_token + 1,
     attempts = attempts + 1, started_at = :now, updated_at = :now, version = version + 1
 where id in (select value from json_each(:ids)) and status = 'queued'
-returning
-    id, lease_token, type, queue, payload, payload_version, attempts, max_retries, failed, crashed, interrupted,
-    priority, tenant, group_key, context, timeout_ms, created_at, scheduled_at, lease_owner, lease_until, started_at,
-    key_until
