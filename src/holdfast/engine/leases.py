@@ -25,7 +25,7 @@ class Exchanged(NamedTuple):
     moves: list[Move]  # for each ending
     accepted: list[bool]  # False: the lease was lost, nothing was written
     claims: list[list[Claim]]  # for each order
-    next_due: int | None  # when more comes due, if every order came back short
+    next_due: int | None  # when more comes due, if nothing was there to claim
     now: int  # the store's time when this was done
     at: float  # and this process's own, by the monotonic clock
 
@@ -67,10 +67,9 @@ def exchange(
     endings = endings_of(ended, policies)
     accepted = tx.finish(endings) if endings else []
     claims = [tx.claim(order) for order in orders]
-    short = all(len(got) < order.limit for got, order in zip(claims, orders, strict=True))
-    lanes = [lane for order in orders for lane in order.lanes]
+    lanes = [] if any(claims) else [lane for order in orders for lane in order.lanes]
     moves = [ending.move for ending in endings]
-    next_due = tx.next_due(lanes) if lanes and short else None
+    next_due = tx.next_due(lanes) if lanes else None
     return Exchanged(moves, accepted, claims, next_due, tx.now, monotonic())
 
 

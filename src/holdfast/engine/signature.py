@@ -57,7 +57,7 @@ class Signature:
             raise self._refused(error) from None
         except (PydanticSerializationError, ValueError) as error:
             raise PayloadError("PAYLOAD_NOT_JSON", f"payload of {self._name} is not strict JSON: {error}") from None
-        return (self._simple and _quick_json(plain)) or encode(plain, limit=limit, write=write_json)
+        return (self._simple and quick_json(plain)) or encode(plain, limit=limit, write=write_json)
 
     def load(self, payload: str) -> dict[str, Any]:
         """The handler's arguments, from stored JSON text."""
@@ -126,8 +126,8 @@ def _is_plain(hint: Any) -> bool:
     return kind in (typing.Union, types.UnionType) and all(one is types.NoneType or _is_plain(one) for one in inner)
 
 
-def _quick_json(plain: dict[str, Any]) -> str | None:
-    """The text of arguments whose types are plain, unless they are so long, or so odd, that each value needs a look."""
+def quick_json(plain: dict[str, Any]) -> str | None:
+    """The text of an object of plain values, unless it is so long, or so odd, that each value needs a look."""
     try:
         text = to_json(plain, inf_nan_mode="constants").decode()
     except PydanticSerializationError:  # half a surrogate pair

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -22,6 +23,7 @@ log = logging.getLogger("holdfast.worker")
 
 DRAIN_SECONDS = 25.0
 COROUTINES, THREADS = 100, 10
+_GARBAGE = 10_000  # objects between two collections: hundreds of jobs are under way at once, and none is garbage
 
 
 def slots_needed(config: dict[str, Any]) -> int:
@@ -56,6 +58,7 @@ def _pool(
 
 def run_child(app: Application, config: dict[str, Any]) -> None:
     """Work until told to stop."""
+    gc.set_threshold(_GARBAGE)
     slots = SlotMap(config["slots"], slots_needed(config))
     pools = pools_of(app.registry, config)
     threads = sum(pool.places for pool in pools)
@@ -90,7 +93,7 @@ def listen(app: Application, owner: str, loop: asyncio.AbstractEventLoop, worker
 
     def heard() -> None:
         if listener.receive().queues:
-            worker.wake()
+            worker.look()
 
     loop.add_reader(listener.fileno(), heard)
     worker.ear = listener

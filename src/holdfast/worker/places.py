@@ -11,29 +11,25 @@ if TYPE_CHECKING:
     from holdfast.model.lease import Claim, Lane
 
 LONGEST_WAIT = 0.25  # seconds a job held ready may be expected to wait
-MOST_READY = 300
-_PATIENCE = 1.0  # seconds after which a job held ready is handed back
+MOST_READY = 600
+_PATIENCE = 1.0  # seconds after which a job held ready is handed back, at most
 _MEMORY = 0.1  # weight of the newest duration in the average
 
 
 class Places:
     """One pool of places for some lanes."""
 
-    __slots__ = ("_duration", "lanes", "lease_ms", "places", "prefetch", "ready", "running")
+    __slots__ = ("_duration", "lanes", "lease_ms", "patience", "places", "prefetch", "ready", "running")
 
     def __init__(self, lanes: Sequence[Lane], places: int, lease_ms: int, *, prefetch: int = MOST_READY) -> None:
         self.lanes = tuple(lanes)
         self.places = places
         self.lease_ms = lease_ms
         self.prefetch = prefetch
+        self.patience = min(_PATIENCE, lease_ms / 4000)  # always well below the lease, which nobody renews yet
         self.running = 0
         self.ready: deque[tuple[Claim, float]] = deque()  # claimed, waiting for a place, with when they came
         self._duration: float | None = None  # of a run, averaged; None while nothing is known
-
-    @property
-    def patience(self) -> float:
-        """How long a job may be held ready, in seconds: always well below its lease, which nobody renews yet."""
-        return min(_PATIENCE, self.lease_ms / 4000)
 
     @property
     def free(self) -> int:

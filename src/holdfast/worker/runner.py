@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from holdfast.engine.signature import write_json
+from holdfast.engine.signature import quick_json, write_json
 from holdfast.model.errors import AwaitAuth, PayloadError, Permanent, Retry, Snooze
 from holdfast.model.failure import Failure, failure_of
 from holdfast.model.outcome import Outcome, Raised, Returned, Snoozed
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("holdfast.worker")
 
 _PLAIN = frozenset((str, int, float, bool, type(None)))
+_TEXT = frozenset((str,))
 _LISTS = frozenset((list, tuple, set, frozenset))
 
 
@@ -97,7 +98,7 @@ class Run:
 
 async def run_coroutine(run: Run) -> Outcome:
     """Run a coroutine handler. A cancellation passes through: whoever cancels knows why."""
-    process = os.getpid()
+    copies = _copies
     try:
         value = await run.definition.function(**run.arguments())
         if run.context is not None:
@@ -111,7 +112,8 @@ async def run_coroutine(run: Run) -> Outcome:
     except BaseException as error:  # noqa: BLE001  # whatever a handler raises is its outcome, SystemExit too
         return outcome_of(error, run.definition)
     finally:
-        _end_copy(run, process)
+        if copies != _copies:
+            _end_copy(run)
 
 
 async def run_function(run: Run, executor: Executor) -> Outcome:
@@ -123,7 +125,7 @@ async def run_function(run: Run, executor: Executor) -> Outcome:
 
 def call_function(run: Run) -> Outcome:
     """Run a plain function here and now."""
-    process = os.getpid()
+    copies = _copies
     try:
         value = run.definition.function(**run.arguments())
         if inspect.isawaitable(value):  # a plain function that wraps a coroutine
@@ -134,13 +136,23 @@ def call_function(run: Run) -> Outcome:
     except BaseException as error:  # noqa: BLE001
         return outcome_of(error, run.definition)
     finally:
-        _end_copy(run, process)
+        if copies != _copies:
+            _end_copy(run)
 
 
-def _end_copy(run: Run, process: int) -> None:
+_copies = 0  # of this process's line, each forked from the one before
+
+
+def _count_copy() -> None:
+    global _copies  # noqa: PLW0603  # asking the system for the process's number would cost each job two calls
+    _copies += 1
+
+
+os.register_at_fork(after_in_child=_count_copy)
+
+
+def _end_copy(run: Run) -> None:
     """A handler that forked has returned twice. The copy must not go on as a worker: jobs would run in both."""
-    if os.getpid() == process:
-        return
     log.warning("a process that the handler of %s forked came back from it, and is ended", run.claim.id)
     logging.shutdown()
     os._exit(0)
@@ -155,10 +167,16 @@ def returned(value: Any) -> Outcome:
     if value is None:
         return Returned(None)
     try:
-        return Returned(encode(_plain(value), what="result", write=write_json))
+        quick = quick_json(value) if _is_flat(value) else None
+        return Returned(quick or encode(_plain(value), what="result", write=write_json))
     except (PydanticSerializationError, PayloadError, ValueError, RecursionError) as error:
         failure = Failure(type(error).__name__, f"result cannot be stored: {error}", "RESULT_UNSTORABLE")
         return Raised(failure, permanent=True)
+
+
+def _is_flat(value: Any) -> bool:
+    """An object of plain values: what most handlers return."""
+    return type(value) is dict and _PLAIN.issuperset(map(type, value.values())) and _TEXT.issuperset(map(type, value))
 
 
 def _plain(value: Any) -> Any:

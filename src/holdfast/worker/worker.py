@@ -69,8 +69,12 @@ class Worker:
         self._draining = False
         self._deadline: float | None = None
 
+    def look(self) -> None:
+        """There may be something to claim; called in the loop."""
+        self._wake.set()
+
     def wake(self) -> None:
-        """There may be something to claim."""
+        """The same from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake.set)
 
@@ -95,6 +99,8 @@ class Worker:
                 pause = await self._exchange()
                 if pause:
                     await self._rest(pause)
+                elif not self._ended:
+                    await asyncio.sleep(0)  # handlers begin first: the database thread would take the interpreter
         finally:
             ticker.cancel()
             self._executor.shutdown(wait=False, cancel_futures=True)
@@ -119,12 +125,15 @@ class Worker:
             await self._store_away(error)
             return 0
         self._store_back()
-        for run, move, accepted in zip(ended, got.moves, got.accepted, strict=False):  # what was handed back comes last
+        for run in ended:
             self._slots.give(run.slot)
-            log_run(_word(move) if accepted else "lost its lease", run)
+        if log.isEnabledFor(logging.INFO):
+            for run, move, accepted in zip(ended, got.moves, got.accepted, strict=False):  # handed back come last
+                log_run(_word(move) if accepted else "lost its lease", run)
+        now = monotonic()
         for (pool, _), claims in zip(wanted, got.claims, strict=True):
-            pool.ready.extend((claim, got.at) for claim in claims)  # this process may have been stuck since
-            self._fill(pool)
+            pool.ready.extend([(claim, got.at) for claim in claims])  # this process may have been stuck since
+            self._fill(pool, now)
         if any(got.claims) or self._ended:
             return 0
         self._slots.hold(holds=self._may_hold())
@@ -150,28 +159,28 @@ class Worker:
 
     # -- runs
 
-    def _fill(self, pool: Places) -> None:
+    def _fill(self, pool: Places, now: float) -> None:
         """Begin what is ready, as far as there are places and slots to show it in."""
-        now = monotonic()
-        while pool.ready and pool.free > 0 and self._slots.free and not self._draining:
+        while pool.ready and pool.running < pool.places and self._slots.free and not self._draining:
             claim, came = pool.ready.popleft()
             if now - came > pool.patience:  # the supervisor may have handed it back while we were stuck
                 self._handed_back.append(claim)
             else:
-                self._begin(claim, pool)
+                self._begin(claim, pool, now)
 
-    def _begin(self, claim: Claim, pool: Places) -> None:
+    def _begin(self, claim: Claim, pool: Places, now: float) -> None:
         definition = self.registry.get(claim.type)
         assert definition is not None, "only lanes of known types are claimed from"
         timeout_ms = claim.timeout_ms or definition.policy.timeout_ms
-        now = monotonic()
         run = Run(claim, definition, self.desk, pool, since=now, timeout_ms=timeout_ms)
         run.slot = self._slots.take(claim.id, claim.token, int(now * 1000), timeout_ms or 0)
         pool.running += 1
         self._runs.add(run)
-        log_run("claimed", run)
+        if log.isEnabledFor(logging.INFO):
+            log_run("claimed", run)
         work = run_coroutine(run) if definition.is_coroutine else run_function(run, self._executor)
-        run.task = asyncio.get_running_loop().create_task(self._run(run, work), context=contextvars.Context())
+        assert self._loop is not None, "runs begin in the loop"
+        run.task = self._loop.create_task(self._run(run, work), context=contextvars.Context())
 
     async def _run(self, run: Run, work: Coroutine[None, None, Outcome]) -> None:
         if monotonic() - run.since > run.pool.patience:  # the loop was blocked: the supervisor may have handed it back
@@ -186,15 +195,16 @@ class Worker:
         self._end(run, outcome)
 
     def _end(self, run: Run, outcome: Outcome) -> None:
+        now = monotonic()
         self._runs.discard(run)
         self._slots.enter(run.slot, slot_words.RETURNED)
-        run.pool.ended(monotonic() - run.since)
+        run.pool.ended(now - run.since)
         if run.lost:
             self._slots.give(run.slot)
         else:
             run.outcome = run.verdict or outcome
             self._ended.append(run)
-        self._fill(run.pool)
+        self._fill(run.pool, now)
         self._wake.set()
 
     # -- time passing
@@ -274,8 +284,6 @@ class Worker:
 
 def log_run(event: str, run: Run) -> None:
     """One line, for people and as fields for programs; never a payload."""
-    if not log.isEnabledFor(logging.INFO):
-        return
     claim = run.claim
     fields = {
         "job_id": claim.id,
