@@ -30,16 +30,16 @@ def new_ids(at: int, count: int) -> list[str]:
             _random = int.from_bytes(os.urandom(10), "big") >> 1
         first = _random + 1
         _random += count
-        time = _encode(_last_ms, 10)
+        time = _letters_10(_last_ms)
     if count == 1:
-        return [time + _encode(first, 16)]
+        return [time + _letters_12(first >> _TAIL_BITS) + _letters_4(first)]
     ids: list[str] = []
     while count:
         # Only the last four letters change, until they are used up.
         low = first & _TAIL
         some = min(count, _TAIL + 1 - low)
-        head = time + _encode(first >> _TAIL_BITS, 12)
-        ids += [head + _PAIRS[number >> 10] + _PAIRS[number & 1023] for number in range(low, low + some)]
+        head = time + _letters_12(first >> _TAIL_BITS)
+        ids += [head + _letters_4(number) for number in range(low, low + some)]
         first += some
         count -= some
     return ids
@@ -50,9 +50,23 @@ def is_id(text: str) -> bool:
     return len(text) == _ID_LENGTH and text[0] <= "7" and all(letter in _LETTERS for letter in text)
 
 
-def _encode(number: int, length: int) -> str:
+# Written out: a loop over the pairs would take several times as long, at each enqueue.
+
+
+def _letters_10(number: int) -> str:
     pairs = _PAIRS
-    return "".join([pairs[(number >> shift) & 1023] for shift in range(5 * length - 10, -1, -10)])
+    return (
+        pairs[number >> 40 & 1023] + pairs[number >> 30 & 1023] + pairs[number >> 20 & 1023]
+        + pairs[number >> 10 & 1023] + pairs[number & 1023]
+    )  # fmt: skip
+
+
+def _letters_12(number: int) -> str:
+    return _PAIRS[number >> 50 & 1023] + _letters_10(number)
+
+
+def _letters_4(number: int) -> str:
+    return _PAIRS[number >> 10 & 1023] + _PAIRS[number & 1023]
 
 
 def _forget() -> None:

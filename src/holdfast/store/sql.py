@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from operator import itemgetter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
@@ -21,15 +23,15 @@ class Queries(dict[str, str]):
         super().__init__()
         self._read = read
         self._compile = compile_placeholders
-        self._by_place: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._by_place: dict[str, tuple[str, itemgetter[Any]]] = {}
 
-    def by_place(self, name: str) -> tuple[str, tuple[str, ...]]:
-        """A query with numbered parameters, and their names in that order: for statements run once per job."""
+    def by_place(self, name: str) -> tuple[str, itemgetter[Any]]:
+        """A query with numbered parameters, and what puts named ones in that order: for statements run once per job."""
         found = self._by_place.get(name)
         if found is None:
             names: dict[str, int] = {}
             text = _PARAMETER.sub(lambda match: f"?{names.setdefault(match[1], len(names) + 1)}", self[name])
-            found = self._by_place[name] = text, tuple(names)
+            found = self._by_place[name] = text, itemgetter(*names)
         return found
 
     def __missing__(self, name: str) -> str:

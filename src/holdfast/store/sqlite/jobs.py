@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from holdfast.model.ids import new_ids
 from holdfast.model.status import TERMINAL
 from holdfast.store.sqlite.base import Verbs
@@ -34,8 +32,8 @@ class JobVerbs(Verbs):
         self.connection.save()  # all or none, even if the caller's transaction goes on
         try:
             if all(job.key is None for job in jobs):
-                sql, names = self.queries.by_place("insert")
-                self.connection.executemany(sql, map(itemgetter(*names), rows))
+                sql, in_order = self.queries.by_place("insert")
+                self.connection.executemany(sql, map(in_order, rows))
                 answers = [(job_id, True) for job_id in ids]
             else:
                 answers = [self._insert_one(row) for row in rows]

@@ -85,21 +85,21 @@ class SqliteStore:
         return answers, news
 
     def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
-        """One statement takes the lock, writes and commits. A taken key is looked at in the usual way."""
+        """One statement takes the lock, writes and commits. A lock or key that is taken is met in the usual way."""
         connection = self._writing()
         self._check_space(len(job.payload))
-        sql, names = self.queries.by_place("insert")
-
-        def put() -> str | None:
-            here = SqliteTransaction(connection, self.queries, self._clock(), self._check_space)
-            row = here.new_row(job, new_ids(here.now, 1)[0])
-            return str(row["id"]) if connection.change(sql, tuple([row[name] for name in names])) else None
-
-        job_id = self.retrying(connection, put)
-        if job_id is not None:
-            news = News()
-            news.queues.add(job.queue)
-            return (job_id, True), news
+        sql, in_order = self.queries.by_place("insert")
+        here = SqliteTransaction(connection, self.queries, self._clock(), self._check_space)
+        row = here.new_row(job, new_ids(here.now, 1)[0])
+        try:
+            stored = connection.change(sql, in_order(row))
+        except Exception as error:
+            if not connection.is_busy(error):
+                raise self._told(error) from error
+            stored = 0
+        if stored:
+            here.news.queues.add(job.queue)
+            return (str(row["id"]), True), here.news
         (answer,), news = self._write_alone(lambda transaction: transaction.insert([job])[0])
         if isinstance(answer, Exception):
             raise answer
