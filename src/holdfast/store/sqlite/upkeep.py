@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.model import stamp
 from holdfast.model.status import TERMINAL
+from holdfast.store.newest import SEQUENCES_KEPT_MS
 from holdfast.store.sqlite.base import Verbs
 
 TYPE_CHECKING = False
@@ -31,6 +32,7 @@ class UpkeepVerbs(Verbs):
     def forget(self, *, workers_ms: int, figures_ms: int, worker: str = "") -> None:
         self.run("forget_workers", before=stamp.to_text(max(0, self.now - workers_ms)), id=worker)
         self.run("forget_figures", before=stamp.to_text(max(0, self.now - figures_ms))[:16])
+        self.run("forget_sequences", before=stamp.to_text(max(0, self.now - SEQUENCES_KEPT_MS)))
 
     def purge(self, job_id: str, status: str) -> bool:
         if not self.change("purge", id=job_id, status=status):
