@@ -43,6 +43,7 @@ TYPE = "holdfast.webhook"
 QUEUE = "webhooks"
 _RUN_SECONDS = 120  # an attempt has its own, shorter limit; this one is for a finder that hangs
 _MOST_RECORDED = 50
+_CURABLE = {"WEBHOOK_ENDPOINT", "WEBHOOK_SECRET"}  # another worker may know more, or this one after a deploy
 _LAST_PORT = 65_535
 _EVENT = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")  # no full stop: it separates what is signed
@@ -75,8 +76,7 @@ class Webhooks:
 
     def add(self, name: str, url: str, **settings: Any) -> Endpoint:
         """Name an endpoint: `add("billing", "https://example.com/hook", secrets=["env:BILLING_WEBHOOK_SECRET"])`."""
-        with needs("webhooks"):
-            import holdfast.webhooks.courier  # noqa: F401, PLC0415  # told now, not when the first delivery fails
+        _check_extra()
         endpoint = Endpoint(url=url, **settings)
         check_url(url, self._rules)
         self._endpoints[check_name("endpoint", name)] = endpoint
@@ -87,6 +87,7 @@ class Webhooks:
 
         For endpoints that live in the application's own tables; it is asked at each attempt.
         """
+        _check_extra()
         self._finder = function
         return function
 
@@ -167,11 +168,13 @@ class Webhooks:
         from holdfast.webhooks.courier import Unreachable  # noqa: PLC0415  # needs the extra
 
         try:
+            _check_text("event", event, _EVENT)  # a job can be enqueued by name, past `deliver`
+            _check_text("id", id, _ID)
             endpoint = await self._endpoint(name, job.tenant)
             backoff = endpoint.backoff
             answer = await self._carry(endpoint, event=event, id=id, body=_bytes(body), now=now)
         except BadInput as error:
-            trouble = _Trouble(error.code, str(error), again=error.code != "WEBHOOK_REFUSED")
+            trouble = _Trouble(error.code, str(error), again=error.code in _CURABLE)
             record["error"] = error.code
         except Unreachable as error:
             trouble = _Trouble("WEBHOOK_UNREACHABLE", str(error))
@@ -206,8 +209,7 @@ class Webhooks:
 
     async def _record(self, job: JobContext, record: dict[str, Any]) -> None:
         """Add the attempt to those before it; the job's row is the delivery's record."""
-        before = (await self._app.desk.aread(jobs.get, job.id)).progress or {}
-        made = before.get("partial", {}).get("attempts", [])
+        made = attempts_of(await self._app.desk.aread(jobs.get, job.id))
         job.partial({"attempts": [*made, record][-_MOST_RECORDED:]})
         await job.aflush()
 
@@ -237,6 +239,12 @@ def _register(app: App, webhooks: Webhooks) -> Handler[Any, Any]:
         return await webhooks.run(job, endpoint, event=event, id=id, body=body)
 
     return register(app, webhook, {"type": TYPE, "queue": QUEUE, "max_attempts": ATTEMPTS, "timeout": _RUN_SECONDS})
+
+
+def _check_extra() -> None:
+    """Tell what is missing where endpoints are named, not when the first delivery fails."""
+    with needs("webhooks"):
+        import holdfast.webhooks.courier  # noqa: F401, PLC0415
 
 
 def _judged(status: int, wait: float) -> _Trouble | None:

@@ -57,8 +57,10 @@ class Endpoint:
         for secret in self.secrets:
             if not secret.startswith(("env:", "file:")):
                 check_secret(secret)
-        if isinstance(self.timeout, bool) or not 0 < self.timeout <= _LONGEST_TIMEOUT:
+        if type(self.timeout) not in (int, float) or not 0 < self.timeout <= _LONGEST_TIMEOUT:
             raise BadInput("BAD_OPTION", f"timeout is a number of seconds up to {_LONGEST_TIMEOUT:.0f}")
+        if not isinstance(self.backoff, Backoff):
+            raise BadInput("BAD_OPTION", "backoff is a holdfast.Backoff")
         check_count("max_attempts", self.max_attempts, 10_000)
         for header in filter(None, (self.signature_header, self.event_header, self.id_header)):
             if not _HEADER.fullmatch(header) or header.lower() in _TAKEN:
