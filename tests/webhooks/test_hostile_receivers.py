@@ -28,7 +28,6 @@ def attempt(app, script, *, timeout=1.0, **settings):
         began = monotonic()
         drain(app)
         seconds = monotonic() - began
-        receiver.over.set()
     job = handle.job()
     return job, job.progress["partial"]["attempts"][-1], seconds
 

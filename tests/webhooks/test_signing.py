@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
-import hmac
 import inspect
 from base64 import b64encode
 from datetime import UTC, datetime
@@ -18,6 +16,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from holdfast import BadInput
 from holdfast.webhooks import BadSignature, new_secret, signing, verify, verify_sha256
 from holdfast.webhooks.signing import sign, sign_sha256
+from tests.webhooks.receiver import verify_signature
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105  # of the vector that Standard Webhooks publishes
 ID, STAMP, BODY = "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, b'{"test": 2432232314}'
@@ -143,13 +142,6 @@ def test_a_secret_that_is_none_is_refused_and_not_repeated(secret):
         sign([secret], id=ID, timestamp=STAMP, body=BODY)
     assert refused.value.code == "WEBHOOK_SECRET"
     assert secret not in str(refused.value)
-
-
-def verify_signature(secret, body_bytes, signature_header):
-    """The receiver's snippet of the passport source, letter for letter."""
-    expected = hmac.new(secret.encode(), body_bytes, hashlib.sha256).hexdigest()
-    provided = signature_header.removeprefix("sha256=")
-    return hmac.compare_digest(expected, provided)
 
 
 def test_the_other_style_satisfies_the_receivers_own_check():
