@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from holdfast.app import App
     from holdfast.handle import Handle
-    from holdfast.handler import Handler
     from holdfast.model.job import Job
     from holdfast.model.request import NewJob
     from holdfast.webhooks.courier import Courier
@@ -58,7 +57,7 @@ class Webhooks:
         self._endpoints: dict[str, Endpoint] = {}
         self._finder: Callable[[str, str], Any] | None = None
         self._courier: Courier | None = None
-        self._handler = _register(app, self)
+        _register(app, self)
 
     # -- who receives
 
@@ -133,7 +132,7 @@ class Webhooks:
             options.setdefault("key", f"webhook:{endpoint}:{id}")
         options.setdefault("max_attempts", ATTEMPTS if known is None else known.max_attempts)
         payload = {"endpoint": endpoint, "event": event, "id": id or f"msg_{new_ids(_now_ms(), 1)[0]}", "body": body}
-        return self._handler.new_job(payload, options)
+        return self._app.new_job(TYPE, payload, options)
 
     def endings(self, job: Job) -> list[NewJob]:
         """The deliveries that the end of a job calls for, to be stored together with it. Storing them twice is safe."""
@@ -156,7 +155,7 @@ class Webhooks:
         if not job.ended:
             raise Conflict("WRONG_STATUS", f"delivery {job_id} is {job.status.value}: it has not ended, let it go on")
         options = {name: getattr(job, name) for name in ("queue", "priority", "tenant", "group", "max_attempts")}
-        return self._app.store([self._handler.new_job(job.payload, options | {"context": job.context or None})])[0]
+        return self._app.enqueue(TYPE, job.payload, context=job.context or None, **options)
 
     # -- the run
 
@@ -234,11 +233,11 @@ def attempts_of(job: Job) -> list[dict[str, Any]]:
     return made if isinstance(made, list) else []
 
 
-def _register(app: App, webhooks: Webhooks) -> Handler[Any, Any]:
+def _register(app: App, webhooks: Webhooks) -> None:
     async def webhook(job: JobContext, endpoint: str, event: str, id: str, body: dict[str, Any]) -> dict[str, Any]:
         return await webhooks.run(job, endpoint, event=event, id=id, body=body)
 
-    return register(app, webhook, {"type": TYPE, "queue": QUEUE, "max_attempts": ATTEMPTS, "timeout": _RUN_SECONDS})
+    register(app, webhook, {"type": TYPE, "queue": QUEUE, "max_attempts": ATTEMPTS, "timeout": _RUN_SECONDS})
 
 
 def _check_extra() -> None:

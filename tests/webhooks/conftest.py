@@ -37,13 +37,19 @@ def receiver(request) -> Iterator[Receiver]:
         yield receiver
 
 
-@pytest.fixture
-def named(monkeypatch) -> Iterator[NameServer]:
-    """Names are looked up at a server of the test's own."""
+@pytest.fixture(scope="session")
+def name_server() -> Iterator[NameServer]:
     server = NameServer()
-    monkeypatch.setattr(socket, "getaddrinfo", server.getaddrinfo)
     yield server
     server.close()
+
+
+@pytest.fixture
+def named(monkeypatch, name_server) -> NameServer:
+    """Names are looked up at a server of the tests' own, which knows none yet."""
+    name_server.forget()
+    monkeypatch.setattr(socket, "getaddrinfo", name_server.getaddrinfo)
+    return name_server
 
 
 @pytest.fixture

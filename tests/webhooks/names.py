@@ -48,6 +48,10 @@ class NameServer:
         records = b"".join(b"\xc0\x0c" + struct.pack("!HHIH", kind, 1, 0, len(one)) + one for one in found)
         return head + question[12 : end + 4] + records
 
+    def forget(self) -> None:
+        self.table.clear()
+        self.questions.clear()
+
     def close(self) -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as goodbye:
             goodbye.sendto(b"over", self.place)

@@ -13,6 +13,12 @@ from tests.webhooks.receiver import OK, status
 
 
 @pytest.fixture
+def clock():
+    """The command line has the present, not a clock of the test's."""
+    return
+
+
+@pytest.fixture
 def cli(app, capsys):
     def call(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()

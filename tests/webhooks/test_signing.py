@@ -10,6 +10,7 @@ from time import time
 
 import pytest
 from hypothesis import given as drawn
+from hypothesis import settings
 from hypothesis import strategies as st
 from standardwebhooks import Webhook, WebhookVerificationError
 
@@ -37,6 +38,7 @@ def test_the_published_vector_is_accepted_with_and_without_the_prefix():
         assert found == (ID, STAMP, STAMP + 300)
 
 
+@settings(max_examples=50)
 @drawn(st.binary(min_size=24, max_size=64), st.text(), st.from_regex(r"[A-Za-z0-9_-]{1,100}", fullmatch=True))
 def test_the_library_of_receivers_agrees_with_us(key, text, id):
     secret = "whsec_" + b64encode(key).decode()
@@ -135,7 +137,7 @@ def test_an_empty_secret_lets_nobody_in(secrets):
 
 
 @pytest.mark.parametrize(
-    "secret", ["short", "whsec_", "whsec_" + "A" * 28, "whsec_" + "A" * 100, "é" * 40, "hunter2-hunter2"]
+    "secret", ["short", "whsec_" + "A" * 4, "whsec_" + "A" * 28, "whsec_" + "A" * 100, "é" * 40, "hunter2-hunter2"]
 )
 def test_a_secret_that_is_none_is_refused_and_not_repeated(secret):
     with pytest.raises(BadInput) as refused:
