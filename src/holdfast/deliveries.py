@@ -163,6 +163,7 @@ class Webhooks:
         """One attempt: sent, recorded, and judged."""
         began, now = monotonic(), time()
         backoff = PATIENT
+        trouble: _Trouble | None
         record: dict[str, Any] = {"attempt": job.attempt, "at": stamp.to_text(int(now * 1000))}
         from holdfast.webhooks.courier import Unreachable  # noqa: PLC0415  # needs the extra
 
@@ -260,7 +261,7 @@ def _end_of(job: Job) -> dict[str, Any]:
     return {name: plain[name] for name in shown_fields} | {"error": error}
 
 
-def _timestamp(id: str | None, occurred_at: datetime | None) -> str:
+def _timestamp(id: str | None, occurred_at: object) -> str:
     if occurred_at is None:
         if id is not None:
             raise BadInput("BAD_OPTION", "an event with an id of its own has a time of its own, too: give occurred_at")

@@ -79,7 +79,7 @@ def check_addresses(host: str, addresses: Iterable[Address], rules: Rules) -> No
             raise _refused(f"{name} not public ({reason}): if it is meant, `app.webhooks.allow(private=[...])`")
 
 
-def _scheme(url: str, rules: Rules) -> tuple[str, str]:
+def _scheme(url: object, rules: Rules) -> tuple[str, str]:
     if not isinstance(url, str) or len(url) > _LONGEST:
         raise _refused(f"it is not text of at most {_LONGEST} characters")
     if not _PLAIN.fullmatch(url):
