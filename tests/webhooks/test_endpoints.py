@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from standardwebhooks import Webhook
 
 from holdfast import BadInput
+from holdfast.deliveries import TYPE
 from holdfast.testing import drain
 from holdfast.webhooks import Endpoint
 
@@ -94,6 +98,30 @@ def test_the_end_of_a_delivery_is_not_delivered(local):
     assert app.webhooks.endings(handle.job()) == []
     drain(app)
     assert (handle.status(), app.webhooks.endings(handle.job())) == ("completed", [])
+
+
+def test_without_the_extra_it_is_told_where_endpoints_are_named(tmp_path):
+    program = """
+import sys
+sys.modules["h11"] = None  # as if it were not installed
+import holdfast
+app = holdfast.App("sqlite:///x.db")
+for name in (lambda: app.webhooks.add("a", "https://a.test", secrets=["env:A"]), lambda: app.webhooks.find(print)):
+    try:
+        name()
+    except holdfast.BadInput as error:
+        print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=True, text=True)
+    assert run.stdout.count("pip install 'holdfast[webhooks]'") == 2
+
+
+def test_a_worker_that_does_not_know_an_endpoint_leaves_it_to_others(local, receiver):
+    app = local()
+    handle = app.enqueue(TYPE, {"endpoint": "elsewhere", "event": "ping", "id": "m1", "body": {}})
+    drain(app)
+    assert (handle.status(), handle.job().error["code"]) == ("queued", "WEBHOOK_ENDPOINT")
+    assert receiver.connections == 0
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,12 @@ import gzip
 import socket
 import threading
 import tracemalloc
+from contextlib import ExitStack
 from time import monotonic
 
 import pytest
 
+from holdfast.deliveries import attempts_of
 from holdfast.testing import drain
 from holdfast.webhooks.sending import MOST_READ
 from tests.webhooks.receiver import OK, receiving
@@ -29,7 +31,7 @@ def attempt(app, script, *, timeout=1.0, **settings):
         drain(app)
         seconds = monotonic() - began
     job = handle.job()
-    return job, job.progress["partial"]["attempts"][-1], seconds
+    return job, attempts_of(job)[-1], seconds
 
 
 def drip(first: bytes, piece: bytes, pause: float = 0.02):
@@ -70,7 +72,7 @@ def flood(first: bytes, piece: bytes, sent: list[int]):
 def test_a_receiver_that_never_comes_to_its_answer_is_given_up_in_time(app, script):
     job, record, seconds = attempt(app, script, timeout=0.5)
     assert (job.status, job.error["code"], record["error"]) == ("queued", "WEBHOOK_UNREACHABLE", "timeout")
-    assert seconds < 3
+    assert seconds < 5
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,7 @@ def test_a_receiver_that_never_comes_to_its_answer_is_given_up_in_time(app, scri
 def test_a_success_counts_though_its_body_never_ends(app, script):
     job, record, seconds = attempt(app, script, timeout=0.5)
     assert (job.status, record["status"], record["cut"]) == ("completed", 200, True)
-    assert seconds < 3
+    assert seconds < 5
 
 
 @pytest.mark.parametrize(
@@ -152,8 +154,22 @@ def test_a_receiver_that_reads_nothing_is_given_up_in_time(app):
         handle = app.webhooks.deliver("deaf", "ping", "x" * 200_000)
         began = monotonic()
         drain(app)
-    assert monotonic() - began < 3
-    assert handle.job().progress["partial"]["attempts"][0]["error"] == "timeout"
+    assert monotonic() - began < 5
+    assert attempts_of(handle.job())[0]["error"] == "timeout"
+
+
+def test_a_receiver_that_takes_no_connection_is_given_up_in_time(app, secret):
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, ExitStack() as crowd:
+        port = full.getsockname()[1]
+        for _ in range(4):  # more than the system keeps for it: what comes next is left without an answer
+            one = crowd.enter_context(socket.socket())
+            one.setblocking(False)
+            one.connect_ex(("127.0.0.1", port))
+        app.webhooks.allow(http=True, private=["127.0.0.0/8"], ports=[port])
+        app.webhooks.add("full", f"http://127.0.0.1:{port}/", secrets=[secret], timeout=0.5)
+        handle = app.webhooks.deliver("full", "ping")
+        drain(app)
+    assert attempts_of(handle.job())[0]["error"] == "timeout"
 
 
 def test_a_port_that_nobody_listens_on_is_tried_again(app, secret):
@@ -163,14 +179,27 @@ def test_a_port_that_nobody_listens_on_is_tried_again(app, secret):
     app.webhooks.add("gone", f"http://127.0.0.1:{port}/", secrets=[secret])
     handle = app.webhooks.deliver("gone", "ping")
     drain(app)
-    assert (handle.status(), handle.job().progress["partial"]["attempts"][0]["error"]) == ("queued", "connection")
+    assert (handle.status(), attempts_of(handle.job())[0]["error"]) == ("queued", "connection")
 
 
 def test_a_name_without_an_address_is_tried_again(app, named, secret):
     app.webhooks.add("nowhere", "https://nowhere.test/", secrets=[secret])
     handle = app.webhooks.deliver("nowhere", "ping")
     drain(app)
-    assert (handle.status(), handle.job().progress["partial"]["attempts"][0]["error"]) == ("queued", "dns")
+    assert (handle.status(), attempts_of(handle.job())[0]["error"]) == ("queued", "dns")
+
+
+def test_a_name_server_that_hangs_is_given_up_in_time(app, secret, monkeypatch):
+    over = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: over.wait(30) and [])
+    app.webhooks.add("slow", "https://slow.test/", secrets=[secret], timeout=0.5)
+    handle = app.webhooks.deliver("slow", "ping")
+    began = monotonic()
+    drain(app)
+    seconds = monotonic() - began
+    over.set()
+    assert (handle.status(), attempts_of(handle.job())[0]["error"]) == ("queued", "timeout")
+    assert seconds < 5
 
 
 def test_the_next_address_is_tried_where_the_first_takes_no_connection(app, named, secret):
@@ -210,7 +239,7 @@ def test_a_certificate_of_an_unknown_authority_is_refused(app, named, secret):
     with receiving(secure=True) as receiver:
         job = secure(app, named, secret, receiver)
     assert (job.status, receiver.requests) == ("queued", [])
-    assert job.progress["partial"]["attempts"][0]["error"] == "tls"
+    assert attempts_of(job)[0]["error"] == "tls"
 
 
 def test_a_receiver_without_tls_gets_nothing_readable(app, named, secret):
@@ -233,4 +262,4 @@ def test_a_receiver_without_tls_gets_nothing_readable(app, named, secret):
         drain(app)
         thread.join()
     assert b"not for everyone" not in heard[0]
-    assert handle.job().progress["partial"]["attempts"][0]["error"] == "tls"
+    assert attempts_of(handle.job())[0]["error"] == "tls"
