@@ -69,9 +69,7 @@ class Webhooks:
             raise BadInput("BAD_OPTION", f"private is a list of networks, such as 10.1.2.0/24: {error}") from None
         more = frozenset(check_count("a port", port, _LAST_PORT) for port in ports)
         rules = self._rules
-        self._rules = Rules(
-            http=rules.http or http, private=rules.private + networks, ports=rules.ports | more
-        )  # fmt: skip
+        self._rules = Rules(http=rules.http or http, private=rules.private + networks, ports=rules.ports | more)
 
     def add(self, name: str, url: str, **settings: Any) -> Endpoint:
         """Name an endpoint: `add("billing", "https://example.com/hook", secrets=["env:BILLING_WEBHOOK_SECRET"])`."""
@@ -118,7 +116,7 @@ class Webhooks:
         **options: Any,
     ) -> NewJob:
         """The job of a delivery, checked but not stored."""
-        known = self._endpoints.get(endpoint)
+        known = self._endpoints.get(check_name("endpoint", endpoint))
         if known is None and self._finder is None:
             names = ", ".join(sorted(self._endpoints)) or "none"
             raise BadInput("WEBHOOK_ENDPOINT", f"no endpoint {endpoint!r:.50}; there are: {names}")
@@ -238,7 +236,8 @@ def _register(app: App, webhooks: Webhooks) -> None:
     async def webhook(job: JobContext, endpoint: str, event: str, id: str, body: dict[str, Any]) -> dict[str, Any]:
         return await webhooks.run(job, endpoint, event=event, id=id, body=body)
 
-    register(app, webhook, {"type": TYPE, "queue": QUEUE, "max_attempts": ATTEMPTS, "timeout": _RUN_SECONDS})
+    settings = {"type": TYPE, "queue": QUEUE, "max_attempts": ATTEMPTS, "timeout": _RUN_SECONDS, "backoff": PATIENT}
+    register(app, webhook, settings)
 
 
 def _check_extra() -> None:

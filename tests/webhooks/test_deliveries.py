@@ -267,6 +267,7 @@ def test_a_delivery_enqueued_past_the_checks_is_checked_before_it_is_sent(local,
     "call",
     [
         {"endpoint": "nobody"},
+        {"endpoint": ["here"]},
         {"event": "with space"},
         {"event": 7},
         {"id": "with.stop", "occurred_at": MOMENT},

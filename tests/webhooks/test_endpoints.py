@@ -100,6 +100,17 @@ def test_the_end_of_a_delivery_is_not_delivered(local):
     assert (handle.status(), app.webhooks.endings(handle.job())) == ("completed", [])
 
 
+def test_a_finder_that_fails_is_asked_again_later(app, clock):
+    @app.webhooks.find
+    def endpoint_of(name, tenant):
+        raise ConnectionError("the table is away")
+
+    handle = app.webhooks.deliver("orders", "ping")
+    drain(app)
+    assert (handle.status(), handle.job().error["class"]) == ("queued", "ConnectionError")
+    assert (handle.job().scheduled_at - clock.now).total_seconds() >= 5
+
+
 def test_without_the_extra_it_is_told_where_endpoints_are_named(tmp_path):
     program = """
 import sys
