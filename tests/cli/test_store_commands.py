@@ -11,7 +11,7 @@ from tests.servers.postgres import server
 
 
 def test_the_tables_are_made_once(cli, tmp_path):
-    assert cli("migrate").out == "1 migration applied\n"
+    assert cli("migrate").out == "2 migrations applied\n"
     assert cli("migrate").out == "the tables are up to date\n"
     assert cli("migrate", "--json").json == {"applied": 0}
     assert stat.S_IMODE((tmp_path / "jobs.db").stat().st_mode) == 0o600
@@ -77,7 +77,7 @@ def test_a_postgresql_store_waits_for_migrate(bare):
     url = server().database()
     refused = bare("jobs", "--url", url)
     assert (refused.code, refused.err.split(":")[0]) == (1, "error SCHEMA_MISSING")
-    assert bare("migrate", "--url", url).out == "2 migrations applied\n"
+    assert bare("migrate", "--url", url).out == "3 migrations applied\n"
     assert bare("jobs", "--json", "--url", url).json == []
     assert bare("doctor", "--url", url).code == 0
     server().drop(url)

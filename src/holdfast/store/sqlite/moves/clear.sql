@@ -5,3 +5,4 @@ delete from job_figures;
 delete from job_workers;
 delete from job_pauses;
 delete from job_leader;
+delete from job_audit;

@@ -1,4 +1,5 @@
 -- move_sizes: how many rows each table that moves has.
 select
     (select count(*) from job_queue), (select count(*) from job_history),
-    (select count(*) from job_figures), (select count(*) from job_pauses)
+    (select count(*) from job_figures), (select count(*) from job_pauses),
+    (select count(*) from job_audit)
