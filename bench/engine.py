@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bench import bare_loop, growth, ours
 from holdfast.cli.measures import bare, trials
+from holdfast.cli.measures.places import Files
 from holdfast.cli.measures.rounds import AtLeast, Sample, Workload
 from holdfast.cli.measures.workloads import on_bare, on_ours
 
@@ -44,8 +45,8 @@ def _one_at_a_time(folder: Path, sizes: Sizes) -> Workload:
         name="W1",
         title="enqueue one at a time, beside a bare insert",
         sides={
-            OURS: on_ours(folder, "", lambda queue: trials.one_at_a_time(queue, sizes.each)),
-            "bare insert": on_bare(folder, "", lambda url: bare.insert_each(url, sizes.each)),
+            OURS: on_ours(Files(folder), lambda queue: trials.one_at_a_time(queue, sizes.each)),
+            "bare insert": on_bare(Files(folder), lambda url: bare.insert_each(url, sizes.each)),
         },
         targets=(AtLeast(OURS, "bare insert", 0.7),),
     )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, overload
 
+    from holdfast.deliveries import Webhooks
     from holdfast.engine.registry import Registry
     from holdfast.engine.watch import Watch
     from holdfast.handler import Call, Handler
@@ -73,6 +74,7 @@ class App:
         self.max_depth = _depths(max_depth)
         self.in_use = False  # by a worker of this process
         self._registry: Registry | None = None
+        self._webhooks: Webhooks | None = None
         self.use(store_url(url))
 
     def use(self, url: str) -> None:
@@ -137,6 +139,15 @@ class App:
 
             self._registry = Registry()
         return self._registry
+
+    @property
+    def webhooks(self) -> Webhooks:
+        """Signed deliveries to addresses of others: `app.webhooks.add(...)`, `app.webhooks.deliver(...)`."""
+        if self._webhooks is None:
+            from holdfast.deliveries import Webhooks  # noqa: PLC0415
+
+            self._webhooks = Webhooks(self)
+        return self._webhooks
 
     # -- enqueue
 

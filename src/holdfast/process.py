@@ -18,6 +18,7 @@ from holdfast.upkeep.rounds import Rounds
 from holdfast.upkeep.sweeper import Sweeper
 from holdfast.upkeep.watchdog import Undertaker, Watchdog
 from holdfast.wiring import open_signal, open_store
+from holdfast.worker.lookout import Lookout
 from holdfast.worker.supervisor import Options, Supervisor
 from holdfast.worker.verdicts import of_dead_worker
 
@@ -82,7 +83,12 @@ def _upkeep(supervisor: Supervisor) -> Upkeep:
     policies = app.policies()
     tasks: list[Task] = [
         Undertaker(desk, policies, supervisor.signal.folder(), of_dead_worker),
-        Rounds(desk, Watchdog(desk, policies, app.shortest_lease()), Heartbeat(desk, lambda: _describe(supervisor))),
+        Rounds(
+            desk,
+            Watchdog(desk, policies, app.shortest_lease()),
+            Heartbeat(desk, lambda: _describe(supervisor)),
+            Lookout(supervisor).look,
+        ),
         Retention(desk),
         Sweeper(desk, app.sweeps()),
         Alerts(desk),

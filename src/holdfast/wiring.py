@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 
 from holdfast.model.errors import BadInput, StoreError
+from holdfast.model.settings import check_signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def open_signal(url: str, signal: str | None = None) -> Signal:
 
     own = FolderSignal(_meeting_place(url))
     chosen = signal or os.environ.get("HOLDFAST_SIGNAL") or "store"
-    scheme = chosen.partition(":")[0]
+    scheme = check_signal(chosen)
     if scheme == "store" and url.startswith("sqlite:"):
         return own
     if scheme == "off":
@@ -81,20 +82,17 @@ def _network(scheme: str, signal: str, url: str) -> Network:
         from holdfast.signals.postgres import PostgresNetwork  # noqa: PLC0415
         from holdfast.store.postgres.location import Location as Address  # noqa: PLC0415
 
-        return PostgresNetwork(Address(url).conninfo)
+        address = Address(url)
+        return PostgresNetwork(address.conninfo, address.channel)
     if scheme in ("redis", "rediss"):
         with needs("redis"):
             from holdfast.signals.redis import RedisNetwork  # noqa: PLC0415
 
         return RedisNetwork(signal)
-    if scheme in ("amqp", "amqps"):
-        with needs("rabbitmq"):
-            from holdfast.signals.rabbitmq import RabbitNetwork  # noqa: PLC0415
+    with needs("rabbitmq"):
+        from holdfast.signals.rabbitmq import RabbitNetwork  # noqa: PLC0415
 
-        return RabbitNetwork(signal)
-    raise BadInput(
-        "BAD_OPTION", f"no signal speaks {scheme[:30]!r}: write store, off, redis://host/0 or amqp://user:password@host"
-    )
+    return RabbitNetwork(signal)
 
 
 @contextmanager

@@ -12,12 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 import holdfast
 from holdfast.cli.measures import trials
 from holdfast.cli.storms.processes import MARK, left_after, marked
 from tests.cli.given import PROGRAM, clean_environment
+from tests.servers.postgres import server
 
 TINY = ("bench", "--quick", "--jobs", "60", "--seconds", "0.2")
 WORKLOADS = {"disk", "enqueue", "bulk", "drain", "idle worker"}
@@ -63,6 +65,51 @@ def test_everything_is_measured_and_the_users_own_queue_is_not_touched(cli, app,
         assert f"{name}: {sentence}" in answer.out
     assert [job.status.value for job in app.jobs()] == ["queued"]
     assert {path.name for path in tmp_path.iterdir()} == before, "files are left behind"
+
+
+@pytest.mark.slow
+def test_postgresql_is_measured_in_a_schema_that_is_gone_afterwards(cli, tmp_path, monkeypatch, request):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    address = server().migrated()
+    request.addfinalizer(lambda: server().drop(address))
+    with holdfast.App(address, signal="off") as app:
+        app.enqueue("thumbnail", {"path": "a.png"})
+        with psycopg.connect(address, autocommit=True) as ear:
+            ear.execute("listen holdfast")
+            answer = cli(*TINY, "--url", address, "--processes", "2", "--json", "report.json")
+            heard = list(ear.notifies(timeout=0))
+            schemas = [name for (name,) in ear.execute("select nspname::text from pg_namespace").fetchall()]
+        assert [job.status.value for job in app.jobs()] == ["queued"]
+    assert (answer.code, answer.err) == (0, "")
+    assert [name for name in schemas if "bench" in name] == []
+    assert heard == [], "workers of the database were woken"
+    report = json.loads(Path("report.json").read_text())
+    assert report["machine"]["postgresql"]
+    assert {one["name"] for one in report["workloads"]} == WORKLOADS - {"disk"} | {"commits"}
+    assert {"commits", "enqueue", "bulk", "drain", "drain x2", "pick-up", "idle"} == set(report["verdicts"])
+    rates = [sample["rate"] for one in report["workloads"] for samples in one["sides"].values() for sample in samples]
+    assert sum(rate is not None and rate > 0 for rate in rates) == 7
+    assert [path.name for path in (tmp_path / "holdfast").iterdir()] == []
+
+
+@pytest.mark.slow
+def test_a_bench_of_postgresql_that_is_stopped_leaves_no_schema(tmp_path, request):
+    address = server().migrated()
+    request.addfinalizer(lambda: server().drop(address))
+    mark = secrets.token_hex(8)
+    bench = subprocess.Popen(
+        [*PROGRAM, "bench", "--jobs", "10000000", "--seconds", "0.1", "--url", address],
+        cwd=tmp_path, env=clean_environment() | {MARK: mark, "XDG_RUNTIME_DIR": str(tmp_path)},
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    look = "select count(*) from pg_namespace where nspname like 'holdfast_bench%'"
+    with psycopg.connect(address, autocommit=True) as witness:
+        wait_for(lambda: witness.execute(look).fetchall() == [(1,)])
+        bench.send_signal(signal.SIGTERM)
+        _, said = bench.communicate(timeout=30)
+        assert (bench.returncode, said) == (143, b"")
+        assert witness.execute(look).fetchall() == [(0,)]
+    assert left_after(mark, 5) == []
 
 
 @pytest.mark.slow
@@ -125,7 +172,8 @@ def test_a_worker_that_cannot_start_is_told_with_its_own_words(tmp_path):
         (["--jobs", "0"], 2, "--jobs"),
         (["--seconds", "soon"], 2, "--seconds"),
         (["--processes", "0"], 2, "--processes"),
-        (["--url", "postgresql://user:secret@localhost/jobs"], 2, "SQLite only for now"),
+        (["--url", "postgresql://user:secret@127.0.0.1:1/jobs"], 1, "STORE_UNAVAILABLE"),
+        (["--url", "pigeon://loft"], 2, "BAD_URL"),
         (["--url", "sqlite:///gone/jobs.db"], 2, "does not exist"),
         (["--url", "sqlite:////proc/jobs.db"], 1, "STORE_CANNOT_OPEN"),
         (["--json", "gone/report.json"], 2, "gone"),

@@ -53,6 +53,25 @@ def test_all_dead_letters_are_retried_page_by_page(cli, app):
     assert cli("dlq", "list", "--json").json == []
 
 
+def test_who_purged_what_is_told_afterwards(cli, letters):
+    assert cli("audit") == (0, "", "nothing was deleted by hand lately\n")
+    cli("dlq", "purge", letters["mail"], "--yes")
+    cli("dlq", "purge", "--type", "tick", "--yes")
+    tick, mail = cli("audit", "--json").json
+    assert (mail["act"], mail["type"], mail["queue"], mail["tenant"], mail["jobs"]) == (
+        "purge", "mail", "default", "", [letters["mail"]],
+    )  # fmt: skip
+    assert tick["jobs"] == [letters["tick"]]
+    assert mail["actor"].startswith("cli:")
+    assert "payload" not in mail
+    shown = cli("audit").out
+    assert letters["mail"] in shown
+    assert mail["actor"] in shown
+    assert cli("audit", "--limit", "1").err == f"more: --before {tick['id']}\n"
+    assert cli("audit", "--before", tick["id"], "--json").json == [mail]
+    assert cli("audit", "--tenant", "t", "--json").json == [tick]
+
+
 def test_failed_jobs_are_left_alone_by_a_retry_of_all(cli, app, letters):
     assert cli("dlq", "retry", "--all", "--json").json == {"retried": 2}
     assert app.get(letters["failed"]).status == "failed"

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+
 import pytest
 
+from holdfast.cli.opening import chosen_signal, opened
 from holdfast.model.errors import BadInput
 from holdfast.model.settings import SETTINGS, check_settings
+from holdfast.signals.folder import FolderSignal
+from holdfast.signals.silent import SilentSignal
+from holdfast.worker.application import load_app
+from tests.cli.given import PROGRAM, clean_environment
 
 
 @pytest.fixture
@@ -95,7 +103,7 @@ def test_a_nearer_project_file_beats_our_own_further_up(stored_in, tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("holdfast.toml", "ulr = 'sqlite:///x.db'", "unknown setting 'ulr'; there are: url"),
+        ("holdfast.toml", "ulr = 'sqlite:///x.db'", "unknown setting 'ulr'; there are: signal, url"),
         ("holdfast.toml", "url = 3", "url must be text, not a number"),
         ("holdfast.toml", "url = true", "url must be text, not true or false"),
         ("holdfast.toml", "url = ['x']", "url must be text, not a list"),
@@ -103,6 +111,13 @@ def test_a_nearer_project_file_beats_our_own_further_up(stored_in, tmp_path):
         ("holdfast.toml", "url = 2025-01-01", "url must be text, not date"),
         ("holdfast.toml", "url = ''", "url is empty"),
         ("holdfast.toml", "url = ", "is not TOML: "),
+        ("holdfast.toml", "signal = true", "signal must be text, not true or false"),
+        ("holdfast.toml", "signal = ''", "signal is empty"),
+        (
+            "holdfast.toml",
+            "signal = 'pigeon://ann:secret@loft'",
+            "no signal speaks 'pigeon': write store, off, redis://",
+        ),
         ("pyproject.toml", "[tool.holdfast]\nurl = 3", "url must be text, not a number"),
         ("pyproject.toml", "[tool]\nholdfast = 3", "the settings must be a table, not a number"),
         ("pyproject.toml", "[tool.holdfast", "is not TOML: "),
@@ -115,6 +130,51 @@ def test_a_wrong_setting_is_told_with_its_file(bare, tmp_path, name, text, told)
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith(f"error BAD_OPTION: {path}")
     assert told in answer.err
+    assert "secret" not in answer.err
+
+
+def test_a_file_names_the_signal_and_the_environment_beats_it(bare, tmp_path, monkeypatch):
+    monkeypatch.delenv("HOLDFAST_SIGNAL", raising=False)
+    assert chosen_signal() is None
+    (tmp_path / "here" / "holdfast.toml").write_text('signal = "off"')
+    assert chosen_signal() == "off"
+    with opened(None, looking=False) as app:
+        assert isinstance(app.signal, SilentSignal)
+    monkeypatch.setenv("HOLDFAST_SIGNAL", "store")
+    with opened(None, looking=False) as app:
+        assert isinstance(app.signal, FolderSignal)
+
+
+@pytest.mark.parametrize(("named", "kind"), [(None, SilentSignal), ("store", FolderSignal)])
+def test_an_application_keeps_the_signal_that_it_names(tmp_path, monkeypatch, named, kind):
+    module = f"named_{named or 'none'}"
+    (tmp_path / f"{module}.py").write_text(
+        f"import holdfast\napp = holdfast.App('sqlite:///{tmp_path}/jobs.db', signal={named!r})\n"
+    )
+    monkeypatch.delenv("HOLDFAST_SIGNAL", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    app = load_app(module, None, None, "off")
+    assert isinstance(app.signal, kind)
+    assert app.url == f"sqlite:///{tmp_path}/jobs.db"
+
+
+@pytest.mark.slow
+def test_a_worker_and_its_children_use_the_signal_of_the_file(tmp_path):
+    (tmp_path / "shop.py").write_text("import holdfast\napp = holdfast.App()\napp.job(type='tick')(lambda: None)\n")
+    (tmp_path / "holdfast.toml").write_text('url = "sqlite:///jobs.db"\nsignal = "redis://:secret@127.0.0.1:1/0"\n')
+    with subprocess.Popen(
+        [*PROGRAM, "worker", "shop:app"], cwd=tmp_path, env=clean_environment(), stderr=subprocess.PIPE, text=True
+    ) as worker:
+        assert worker.stderr is not None
+        told = 0
+        for line in worker.stderr:
+            assert "secret" not in line
+            told += "polling instead" in line
+            if told == 2:
+                break
+        worker.send_signal(signal.SIGTERM)
+        worker.communicate(timeout=30)
+    assert (told, worker.returncode) == (2, 0)
 
 
 def test_a_file_that_is_no_text_is_told(bare, tmp_path):

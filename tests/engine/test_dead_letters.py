@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from holdfast.engine import jobs
+from holdfast.model.errors import Conflict
 from holdfast.model.outcome import Snoozed
 from tests.engine.given import RAISED, REFUSED, SECOND, claim, count, dead, ended, enqueue, finish, get, parked, running
 
@@ -59,6 +62,23 @@ def test_a_batch_of_dead_letters_is_deleted_for_good(desk):
     assert [desk.write(jobs.purge_dead, limit=3) for _ in range(3)] == [3, 2, 0]
     assert count(desk) == 1
     assert get(desk, kept).status == "failed"
+
+
+def test_who_deleted_what_is_known_when_the_jobs_are_gone(desk):
+    letters_of_two = [dead(desk), dead(desk)]
+    failed = ended(desk, REFUSED)
+    assert desk.write(jobs.purge_dead, actor="ann") == 2
+    desk.write(jobs.purge, failed, actor="bob")
+    last, first = desk.read(jobs.audit)
+    assert (first["actor"], sorted(first["jobs"])) == ("ann", letters_of_two)
+    assert (last["actor"], last["jobs"]) == ("bob", [failed])
+    assert desk.read(jobs.audit, before=last["id"], limit=5) == [first]
+
+
+def test_a_refused_deletion_leaves_no_line(desk):
+    with pytest.raises(Conflict):
+        desk.write(jobs.purge, enqueue(desk), actor="ann")
+    assert desk.read(jobs.audit) == []
 
 
 def test_a_job_that_simply_ran_has_no_history(desk):

@@ -171,3 +171,28 @@ def test_callers_behind_a_locked_file_are_told_after_one_patience_and_not_one_ea
         thread.join(LONG)
     assert {answer.code for answer in answers} == {"STORE_UNAVAILABLE"}
     assert spent < 3, "twenty callers waited one after the other"
+
+
+def test_several_verbs_of_one_caller_share_a_transaction_and_each_gets_its_answer(desk):
+    def missing(tx):
+        raise NotFound("JOB_NOT_FOUND", "no such job")
+
+    instants = desk.write_all([lambda tx: (id(tx), tx.now), lambda tx: (id(tx), tx.now)])
+    assert instants[0] == instants[1]
+    first, second, third = desk.write_all([lambda tx: tx.insert([new_job()])[0], missing, lambda tx: tx.now])
+    assert get(desk, first[0]).id == first[0]
+    assert isinstance(second, NotFound)
+    assert third == instants[0][1]
+    assert desk.write_all([]) == []
+
+
+def test_verbs_that_were_done_by_another_are_not_done_again(desk):
+    holder, let_go = held_turn(desk)
+    done = []
+    late = threading.Thread(target=lambda: done.extend(desk.write_all([lambda tx: 1, lambda tx: 2])))
+    late.start()
+    wait_until_gathered(desk, 2)
+    let_go.set()
+    holder.join()
+    late.join()
+    assert done == [1, 2]

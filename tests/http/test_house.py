@@ -62,6 +62,18 @@ def test_dead_letters_are_retried_by_type_and_in_batches(site):
     assert site.send("POST", "/v1/dead-letter/retry").json == {"count": 1, "more": False}
 
 
+def test_who_purged_what_is_told_afterwards(site):
+    job_id, other = site.dead("x"), site.dead("y", tenant="her")
+    site.post("/v1/dead-letter/purge", {"all": True})
+    page = site.get("/v1/audit?limit=1").json
+    assert page["next"] == page["items"][0]["id"]
+    rest = site.get(f"/v1/audit?before={page['next']}").json
+    assert rest["next"] is None
+    lines = {line["type"]: line for line in page["items"] + rest["items"]}
+    assert (lines["x"]["actor"], lines["x"]["act"], lines["x"]["jobs"]) == ("http", "purge", [job_id])
+    assert [line["jobs"] for line in site.get("/v1/audit?tenant=her").json["items"]] == [[other]]
+
+
 def test_dead_letters_are_purged_for_good(site):
     kept, gone = site.dead("x"), site.dead("y")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.model.ids import _forget, is_id, new_ids
+from holdfast.model.ids import _forget, is_id, made_at, new_ids
 
 NOW = 1_737_028_800_000
 
@@ -100,3 +100,9 @@ def test_a_process_that_forgot_its_count_begins_at_another_place():
     (after,) = new_ids(at, 1)
     assert before[:10] == after[:10]
     assert before[10:20] != after[10:20]
+
+
+@given(st.integers(0, 2**48 - 1))
+def test_an_id_tells_when_it_was_made(at):
+    _forget()
+    assert made_at(new_ids(at, 1)[0]) == at

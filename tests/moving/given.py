@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from holdfast.engine import moving
+from holdfast.engine import jobs, moving
 from holdfast.model.errors import StoreError
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
@@ -33,6 +33,8 @@ def lived_in(store: Any) -> None:
     stopped = enqueue(store, "stopped")
     write(store, lambda tx: tx.cancel(stopped, tenant=None, graceful=False, error='{"class":"Cancelled"}'))
     write(store, lambda tx: tx.pause("images", "ann"))
+    gone = dead(store, kind="gone", tenant="acme")
+    write(store, lambda tx: jobs.purge(tx, gone, actor="ann"))
     enqueue(store, RAN_OUT.type, queue=RAN_OUT.queue)
     claim_one(store, RAN_OUT, lease_ms=1)
 
@@ -47,12 +49,13 @@ def everything(url: str) -> dict[str, list[tuple[Any, ...]]]:
     """All that a store tells of its jobs, by its own public verbs: the witness that knows nothing of moves."""
     store = open_url(url)
     try:
-        jobs = store.read(lambda tx: tx.list_jobs({}, "~", 100_000)[0])
+        found = store.read(lambda tx: tx.list_jobs({}, "~", 100_000)[0])
         return {
-            "jobs": [(job.as_json(), job.lease_token, job.idempotency_key, job.held) for job in jobs],
-            "history": [(job.id, store.read(lambda tx, job=job: tx.history(job.id))) for job in jobs],
+            "jobs": [(job.as_json(), job.lease_token, job.idempotency_key, job.held) for job in found],
+            "history": [(job.id, store.read(lambda tx, job=job: tx.history(job.id))) for job in found],
             "figures": sorted(store.read(lambda tx: tx.figures(0))),
             "pauses": store.read(lambda tx: tx.overview(10)["paused"]),
+            "audit": store.read(jobs.audit),
         }
     finally:
         store.close()

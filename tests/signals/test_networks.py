@@ -45,6 +45,37 @@ def test_what_one_process_tells_another_one_hears_even_if_the_first_ends_at_once
     assert found.jobs == ["J"]
 
 
+def test_of_many_ears_one_sends_the_probe(kind, open_signal, listen, monkeypatch):
+    """Whoever hears it knows as much as whoever sent it."""
+    monkeypatch.setattr(ears, "PROBE_EVERY", 0.5)
+    monkeypatch.setattr(ears, "SPREAD", 3)
+    sent = []
+    send = ears._Probes.send_if_due
+
+    def counting(probes):
+        before = probes.sent
+        send(probes)
+        sent.extend([time.monotonic()] * (probes.sent - before))
+
+    monkeypatch.setattr(ears._Probes, "send_if_due", counting)
+    all_ears = [listen(open_signal(kind)) for _ in range(4)]
+    sent.clear()
+    time.sleep(5)
+    assert all(ear.proven for ear in all_ears)
+    assert 3 <= len(sent) <= 13, "one each half second, and now and then two at the same instant"
+
+
+def test_an_ear_that_is_not_proven_goes_on_probing_whatever_it_hears(kind, open_signal, listen, monkeypatch):
+    monkeypatch.setattr(ears, "PROBE_EVERY", 0.3)
+    ear = listen(open_signal(kind))
+    ear.proven = False
+    with Stranger(kind) as stranger:
+        for _ in range(10):
+            stranger.say(b'{"queues": ["q"], "jobs": []}')
+            time.sleep(0.1)
+    assert wait_for(lambda: ear.proven, 5)
+
+
 def test_a_new_ear_asks_for_one_look_at_everything(kind, open_signal, request):
     ear = open_signal(kind).listen("ear")
     request.addfinalizer(ear.close)

@@ -153,6 +153,7 @@ def test_when_the_next_suspect_comes_due_is_known_beforehand(store, clock):
     assert next_alone(store) is None, "a plain job is no suspect"
     ended(store, SUSPECTED)
     assert next_alone(store) is None, "it is due already"
+    assert store.read(lambda tx: tx.next_alone(due_too=True)) == clock.now
     for _ in range(2):  # the first crash alone is tried again at once, the second later
         (run,) = claim_alone(store)
         finish(store, run, Crashed(DIED, alone=True))

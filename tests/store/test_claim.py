@@ -203,6 +203,17 @@ def test_the_next_due_time_lies_past_now(store, clock):
     assert store.read(lambda tx: tx.next_due([MAIL])) == NOON + 3 * MINUTE
 
 
+def test_what_is_due_already_counts_where_it_is_asked_for(store, clock):
+    assert store.read(lambda tx: tx.next_due([MAIL], due_too=True)) is None
+    enqueue(store, delay=60)
+    assert store.read(lambda tx: tx.next_due([MAIL], due_too=True)) == NOON + MINUTE
+    enqueue(store, priority=9)
+    clock.forward(HOUR)
+    assert store.read(lambda tx: tx.next_due([MAIL], due_too=True)) == NOON
+    write(store, lambda tx: tx.pause("default", "ann"))
+    assert store.read(lambda tx: tx.next_due([MAIL], due_too=True)) is None
+
+
 def test_the_next_due_time_looks_at_its_lanes_only(store):
     enqueue(store, "print", delay=60)
     assert store.read(lambda tx: tx.next_due([MAIL])) is None

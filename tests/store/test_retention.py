@@ -173,27 +173,27 @@ def test_workers_not_heard_of_are_forgotten(store, clock):
     beat(store, "old")
     clock.forward(HOUR)
     beat(store, "new")
-    write(store, lambda tx: tx.forget(workers_ms=HOUR, figures_ms=DAY))
+    write(store, lambda tx: tx.forget(workers_ms=HOUR, figures_ms=DAY, audit_ms=DAY))
     assert names(store) == ["new", "old"]
     clock.forward(1)
-    write(store, lambda tx: tx.forget(workers_ms=HOUR, figures_ms=DAY))
+    write(store, lambda tx: tx.forget(workers_ms=HOUR, figures_ms=DAY, audit_ms=DAY))
     assert names(store) == ["new"]
 
 
 def test_a_worker_can_say_goodbye(store):
     beat(store, "stays")
     beat(store, "leaves")
-    write(store, lambda tx: tx.forget(workers_ms=DAY, figures_ms=DAY, worker="leaves"))
+    write(store, lambda tx: tx.forget(workers_ms=DAY, figures_ms=DAY, audit_ms=DAY, worker="leaves"))
     assert names(store) == ["stays"]
 
 
 def test_old_figures_are_forgotten(store, clock):
     ended(store, DONE)
     clock.forward(HOUR)
-    write(store, lambda tx: tx.forget(workers_ms=DAY, figures_ms=HOUR))
+    write(store, lambda tx: tx.forget(workers_ms=DAY, figures_ms=HOUR, audit_ms=DAY))
     assert store.read(lambda tx: tx.figures(0))
     clock.forward(MINUTE)
-    write(store, lambda tx: tx.forget(workers_ms=DAY, figures_ms=HOUR))
+    write(store, lambda tx: tx.forget(workers_ms=DAY, figures_ms=HOUR, audit_ms=DAY))
     assert store.read(lambda tx: tx.figures(0)) == []
 
 

@@ -27,6 +27,14 @@ def test_a_run_is_shown_from_its_beginning_until_its_ending_is_durable(tmp_path:
     assert supervisor.started() == []
 
 
+def test_a_child_is_told_until_when_others_look_for_it(tmp_path: Path):
+    child, supervisor = SlotMap(str(tmp_path / "slots"), 1), SlotMap(str(tmp_path / "slots"), 1)
+    assert child.spared() == 0
+    supervisor.spare(45_000)
+    child.beat(7)
+    assert (child.spared(), supervisor.beaten(), child.state()) == (45_000, 7, 0)
+
+
 def test_an_order_reaches_the_run_it_was_meant_for(tmp_path: Path):
     child, supervisor = SlotMap(str(tmp_path / "slots"), 1), SlotMap(str(tmp_path / "slots"), 1)
     slot = child.take("1" * 26, 1, 0, 0)

@@ -22,6 +22,8 @@ SECTIONS: dict[str, dict[str, str]] = {
         "jobs": "List the newest jobs.",
         "job": "Look at one job, or act on it.",
         "dlq": "Deal with dead letters: jobs that used up their attempts.",
+        "webhook": "Look at deliveries of webhooks, and send them again.",
+        "audit": "List who deleted which jobs by hand.",
     },
     "Queues and workers": {
         "queues": "List, pause and resume queues.",

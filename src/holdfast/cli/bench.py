@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from holdfast.cli.measures.places import Place
     from holdfast.cli.measures.rounds import Result
     from holdfast.cli.measures.workloads import Plan
 
@@ -37,6 +38,7 @@ _QUICK = {"jobs": 5_000, "seconds": 1.0, "rounds": 1}
         ("holdfast bench", "about a minute, on the disk of the store that the other commands use"),
         ("holdfast bench --quick", "a rough idea in ten seconds"),
         ("holdfast bench --url 'sqlite:////var/lib/jobs.db?synchronous=normal'", "another disk, and other settings"),
+        ("holdfast bench --url postgresql://user@host/jobs", "in a throw-away schema of that database"),
         ("holdfast bench --jobs 200000 --processes 4 --json report.json", "more of it, with a report for programs"),
     ),
 )
@@ -64,54 +66,60 @@ _QUICK = {"jobs": 5_000, "seconds": 1.0, "rounds": 1}
 def command(*, url: str | None, quick: bool, report_file: str | None, processes: int, **given: Any) -> None:
     """Measure how fast Holdfast is on this machine, beside what its disk allows.
 
-    Real workers run a small typed job on throw-away databases, in a private folder beside the store's file: that disk
-    is measured, your own jobs are not touched. A bare INSERT is measured in turn with each enqueue. Machines are noisy,
-    so the ratio tells more than the rate. Stop other work first, or measure what is left of the machine.
+    Real workers run a small typed job on throw-away databases, in a private folder beside the store's file, or in a
+    throw-away schema of a PostgreSQL database: that disk or server is measured, your own jobs are not touched. A bare
+    INSERT is measured in turn with each enqueue. Machines are noisy, so the ratio tells more than the rate. Stop other
+    work first, or measure what is left of the machine.
     """
     from holdfast.cli.measures.workloads import Plan  # noqa: PLC0415
 
-    folder, query = _place(url)
+    address, beside, query = _where(url)
     sizes = (_QUICK if quick else _FULL) | {name: value for name, value in given.items() if value is not None}
     plan = Plan(processes=processes, query=query, **sizes)
     screen = console() if report_file != "-" else console(stderr=True)
-    results = _measured(folder, plan, screen)
-    said = _said(results, plan, folder)
+    with _ended_by_signal(), _folder(beside) as folder:
+        place = _place(address, folder, query)
+        results = _measured(place, plan, screen)
+        said = _said(results, plan, place)
     _show(screen, results, said)
     if report_file is not None:
         write_report(report_file, said)
 
 
-def _place(url: str | None) -> tuple[Path, str]:
-    """The folder whose disk is measured, and the settings behind the store's address."""
+def _where(url: str | None) -> tuple[str, Path, str]:
+    """The store's address, the folder beside which it is measured, and a file's settings."""
     from holdfast.store.sqlite.location import Location  # noqa: PLC0415
-    from holdfast.wiring import store_url  # noqa: PLC0415
+    from holdfast.wiring import open_store, store_url  # noqa: PLC0415
 
     address = store_url(chosen_url(url))
-    if address.startswith("postgres"):
-        raise click.UsageError(
-            "this measures SQLite only for now: give a sqlite:/// address with --url; PostgreSQL is measured in a "
-            "checkout, by make bench STORE=postgres"
-        )
+    if not address.startswith("sqlite:"):
+        open_store(address)  # says what is wrong with the address, or that the driver is missing
+        return address, Path(tempfile.gettempdir()), ""
     folder = Path(Location(address).path).parent
     if not folder.is_dir():
         raise click.UsageError(f"the folder {folder} does not exist: make it, or give another path with --url")
-    return folder, address.partition("?")[2]
+    return address, folder, address.partition("?")[2]
 
 
-def _measured(beside: Path, plan: Plan, screen: Console) -> dict[str, Result]:
-    """Everything, on files that are gone afterwards, whatever happens."""
+def _place(address: str, folder: Path, query: str) -> Place:
+    from holdfast.cli.measures.places import Files, Schema  # noqa: PLC0415
+
+    return Files(folder, query) if address.startswith("sqlite:") else Schema(folder, address)
+
+
+def _measured(place: Place, plan: Plan, screen: Console) -> dict[str, Result]:
+    """Everything, on databases that are gone afterwards, whatever happens."""
     from holdfast.cli.measures.rounds import measure, measurements  # noqa: PLC0415
     from holdfast.cli.measures.trials import Failed  # noqa: PLC0415
     from holdfast.cli.measures.workloads import workloads  # noqa: PLC0415
 
-    with _ended_by_signal(), _folder(beside) as folder:
-        group = workloads(folder, plan)
-        try:
-            with _bar(screen, measurements(group, plan.rounds)) as told:
-                return {result.workload.name: result for result in measure(group, plan.rounds, told)}
-        except Failed as error:
-            tell("UNEXPECTED", f"{error}; run `holdfast doctor` on the same store")
-            raise click.exceptions.Exit(FAILED) from None
+    group = workloads(place, plan)
+    try:
+        with _bar(screen, measurements(group, plan.rounds)) as told:
+            return {result.workload.name: result for result in measure(group, plan.rounds, told)}
+    except Failed as error:
+        tell("UNEXPECTED", f"{error}; run `holdfast doctor` on the same store")
+        raise click.exceptions.Exit(FAILED) from None
 
 
 @contextmanager
@@ -155,19 +163,18 @@ def _bar(screen: Console, total: int) -> Iterator[Callable[[str], None]]:
         yield told
 
 
-def _said(results: dict[str, Result], plan: Plan, folder: Path) -> dict[str, Any]:
+def _said(results: dict[str, Result], plan: Plan, place: Place) -> dict[str, Any]:
     from dataclasses import asdict  # noqa: PLC0415
 
     import holdfast  # noqa: PLC0415
     from holdfast.cli.measures import report  # noqa: PLC0415
-    from holdfast.store.sqlite.location import file_system  # noqa: PLC0415
 
     return {
         "version": holdfast.__version__,
-        "machine": report.machine() | {"file system": file_system(str(folder / "any"))},
+        "machine": report.machine() | place.facts(),
         "settings": asdict(plan),
         "workloads": [report.as_json(result) for result in results.values()],
-        "verdicts": dict(report.sentences(results, plan.processes)),
+        "verdicts": dict(report.sentences(results, plan.processes, place)),
     }
 
 
@@ -177,9 +184,8 @@ def _show(screen: Console, results: dict[str, Result], said: dict[str, Any]) -> 
     from holdfast.cli.measures.report import cells  # noqa: PLC0415
 
     facts = said["machine"]
-    title = (
-        f"{facts['python']}, SQLite {facts['sqlite']}, {facts['cores']} cores, {facts['file system'] or 'some disk'}"
-    )
+    store = f"PostgreSQL {facts['postgresql']}" if "postgresql" in facts else f"SQLite {facts['sqlite']}"
+    title = f"{facts['python']}, {store}, {facts['cores']} cores, {facts.get('file system') or 'some disk'}"
     table = Table(title=f"holdfast {said['version']} on {title}")
     for name in ("measured", "side", "per second", "lowest to highest", "other figures"):
         table.add_column(name, justify="right" if name in ("per second", "lowest to highest") else "left")

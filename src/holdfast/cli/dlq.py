@@ -99,7 +99,10 @@ def retry(
 def purge(
     job_id: str | None, type: str | None, tenant: str | None, url: str | None, *, every: bool, yes: bool, as_json: bool
 ) -> None:
-    """Delete dead letters for good: one by ID, those of a type, or all. Asks for confirmation."""
+    """Delete dead letters for good: one by ID, those of a type, or all. Asks for confirmation.
+
+    `holdfast audit` tells afterwards who deleted which.
+    """
     if sum((job_id is not None, every, type is not None)) != 1:
         raise click.UsageError("say which: an ID, or --type TYPE, or --all")
     with opened(url) as app:
@@ -110,10 +113,10 @@ def purge(
             note("nothing was deleted; --yes answers without being asked")
             raise click.exceptions.Exit(FAILED)
         if job_id is not None:
-            app.desk.write(verbs.purge_dead_letter, job_id, tenant)
+            app.desk.write(verbs.purge_dead_letter, job_id, tenant, actor=person())
             done = 1
         else:
-            done = _page_by_page(app, verbs.purge_page, "deleting", type=type, tenant=tenant)
+            done = _page_by_page(app, verbs.purge_page, "deleting", actor=person(), type=type, tenant=tenant)
     click.echo(json_text({"purged": done}) if as_json else f"{count(done)} deleted")
 
 

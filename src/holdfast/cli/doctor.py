@@ -10,7 +10,7 @@ from holdfast.app import App
 from holdfast.cli import surroundings
 from holdfast.cli.checks import Finding, house, signal
 from holdfast.cli.ending import FAILED, colour
-from holdfast.cli.opening import chosen_url, file_of, json_option, url_option
+from holdfast.cli.opening import chosen_signal, chosen_url, file_of, json_option, url_option
 from holdfast.cli.plain import clean
 from holdfast.cli.render import show_list
 from holdfast.cli.tree import Command
@@ -50,7 +50,7 @@ def command(url: str | None, *, as_json: bool) -> None:
 
 
 def _findings(url: str | None) -> Iterator[Finding]:
-    with App(chosen_url(url)) as app:
+    with App(chosen_url(url), signal=chosen_signal()) as app:
         path = file_of(app)
         if path is not None:
             yield from surroundings.libraries(app)

@@ -55,10 +55,20 @@ def chosen_url(flag: str | None) -> str | None:
     return url
 
 
+def chosen_signal() -> str | None:
+    """How processes wake each other by the settings file; None where the environment says so, or nobody does."""
+    if os.environ.get("HOLDFAST_SIGNAL"):
+        return None
+    from holdfast.cli.settings_file import settings_near  # noqa: PLC0415
+
+    signal: str | None = settings_near(os.getcwd()).get("signal")  # noqa: PTH109
+    return signal
+
+
 @contextmanager
 def opened(flag: str | None, *, looking: bool = True) -> Iterator[App]:
     """The application at the chosen address. Who only looks makes nothing where there is nothing to look at."""
-    app = App(chosen_url(flag))
+    app = App(chosen_url(flag), signal=chosen_signal())
     try:
         if looking:
             _check_there(app)

@@ -7,7 +7,7 @@ import socket
 
 import click
 
-from holdfast.cli.opening import chosen_url, signal_required_option, url_option
+from holdfast.cli.opening import chosen_signal, chosen_url, signal_required_option, url_option
 from holdfast.cli.tree import Command
 
 
@@ -34,11 +34,11 @@ def command(app: str | None, url: str | None, host: str, port: int, *, require_s
     _end_with_parent()
     listener = _given_listener() or listen(host, port)
     if app is None:
-        served = App(chosen_url(url))
+        served = App(chosen_url(url), signal=chosen_signal())
     else:
         from holdfast.worker.application import load_app  # noqa: PLC0415
 
-        served = load_app(app, os.getcwd(), chosen_url(url))  # type: ignore[assignment]  # noqa: PTH109
+        served = load_app(app, os.getcwd(), chosen_url(url), chosen_signal())  # type: ignore[assignment]  # noqa: PTH109
     serve(served, host, port, listener=listener, announce=_announce, require_signal=require_signal)
 
 

@@ -67,16 +67,16 @@ def retry_page(tx: Transaction, before: str | None, *, actor: str, **where: str 
     return _page(found, len(found))
 
 
-def purge_page(tx: Transaction, before: str | None, **where: str | None) -> Page:
+def purge_page(tx: Transaction, before: str | None, *, actor: str, **where: str | None) -> Page:
     """Delete one page of dead letters for good."""
     found = jobs.dead_letters(tx, before=before, limit=PAGE, **where)  # type: ignore[arg-type]
-    return _page(found, sum(tx.purge(job.id, job.status.value) for job in found))
+    return _page(found, jobs.delete(tx, found, actor=actor))
 
 
-def purge_dead_letter(tx: Transaction, job_id: str, tenant: str | None = None) -> None:
+def purge_dead_letter(tx: Transaction, job_id: str, tenant: str | None = None, *, actor: str) -> None:
     """Delete one dead letter for good; a job of any other status is refused."""
     job = jobs.get(tx, job_id, tenant)
-    if not tx.purge(job_id, Status.DEAD_LETTER.value):
+    if job.status is not Status.DEAD_LETTER or not jobs.delete(tx, [job], actor=actor):
         raise Conflict("WRONG_STATUS", f"job {job_id} is {job.status.value}: only dead letters are purged here")
 
 

@@ -25,7 +25,7 @@ from holdfast.model.errors import BadInput, StoreError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, Concatenate, ParamSpec, TypeVar
 
     from holdfast.model.news import News
@@ -85,17 +85,23 @@ class Desk:
             return verb(here, *args, **kwargs)
         if not self._waiting and self._turn.acquire(blocking=False):
             return self._write_at_once(lambda transaction: verb(transaction, *args, **kwargs))  # type: ignore[no-any-return]
-        call = _Call(lambda transaction: verb(transaction, *args, **kwargs))
-        self._put(call)
+        (answer,) = self.write_all([lambda transaction: verb(transaction, *args, **kwargs)])
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer  # type: ignore[no-any-return]
+
+    def write_all(self, verbs: Sequence[Callable[[Transaction], Any]]) -> list[Any]:
+        """Run verbs in one transaction, outside of any other; for each its answer, or what it raised."""
+        calls = [_Call(verb) for verb in verbs]
+        for call in calls:
+            self._put(call)
         self._take_turn()
         try:
-            if not call.done:
+            if not all(call.done for call in calls):
                 self._clear_desk()
         finally:
             self._give_turn()
-        if isinstance(call.answer, BaseException):
-            raise call.answer
-        return call.answer  # type: ignore[no-any-return]
+        return [call.answer for call in calls]
 
     def insert(self, job: NewJob) -> tuple[str, bool]:
         """Store one job: by the store's shortest way if nobody is before us, else together with the others."""

@@ -144,20 +144,33 @@ def retry_dead(tx: Transaction, /, *, actor: str | None = None, limit: int = 500
     return len(found)
 
 
-def purge_dead(tx: Transaction, /, *, limit: int = 500, **where: str | None) -> int:
+def purge_dead(tx: Transaction, /, *, actor: str | None = None, limit: int = 500, **where: str | None) -> int:
     """Delete a batch of dead letters for good; answers how many. Call until it answers 0."""
-    found = dead_letters(tx, limit=limit, **where)  # type: ignore[arg-type]
-    return sum(tx.purge(job.id, job.status.value) for job in found)
+    return delete(tx, dead_letters(tx, limit=limit, **where), actor=actor)  # type: ignore[arg-type]
 
 
-def purge(tx: Transaction, job_id: str, *, tenant: str | None = None) -> None:
+def purge(tx: Transaction, job_id: str, *, tenant: str | None = None, actor: str | None = None) -> None:
     """Delete one ended job for good."""
     job = get(tx, job_id, tenant)
-    if job.status not in TERMINAL or not tx.purge(job_id, job.status.value):
+    if job.status not in TERMINAL or not delete(tx, [job], actor=actor):
         raise Conflict(
             "WRONG_STATUS",
             f"job {job_id} is {job.status.value}: only ended jobs can be deleted; cancel it first",
         )
+
+
+def delete(tx: Transaction, ended: Sequence[Job], *, actor: str | None) -> int:
+    """Delete jobs that still are as they were seen, and write down who did it; answers how many."""
+    gone = [job for job in ended if tx.purge(job.id, job.status.value)]
+    tx.audit("purge", gone, actor)
+    return len(gone)
+
+
+def audit(
+    tx: Transaction, *, before: str | None = None, limit: int = 50, tenant: str | None = None
+) -> list[dict[str, Any]]:
+    """Who deleted which jobs by hand, newest first; kept for 90 days."""
+    return tx.audited(before=before or _LAST_ID, limit=limit, tenant=tenant)
 
 
 def _check_depth(tx: Transaction, jobs: Sequence[NewJob], max_depth: Mapping[str, int]) -> None:

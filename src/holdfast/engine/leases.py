@@ -73,9 +73,15 @@ def exchange(
     return Exchanged(moves, accepted, claims, next_due, tx.now, monotonic())
 
 
-def next_solo(tx: Transaction, isolated: Sequence[Lane]) -> float | None:
+def next_due(tx: Transaction, lanes: Sequence[Lane]) -> float | None:
+    """Seconds until a job of these lanes is due, none if one is already; None if none waits."""
+    return _from_now(tx, tx.next_due(lanes, due_too=True) if lanes else None)
+
+
+def next_solo(tx: Transaction, isolated: Sequence[Lane], *, due_too: bool = False) -> float | None:
     """Seconds until the next job comes due that a supervisor has to claim; None if none waits."""
-    dues = [due for due in (tx.next_alone(), tx.next_due(isolated) if isolated else None) if due is not None]
+    of_lanes = tx.next_due(isolated, due_too=due_too) if isolated else None
+    dues = [due for due in (tx.next_alone(due_too=due_too), of_lanes) if due is not None]
     return _from_now(tx, min(dues, default=None))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.engine.leases import endings_of
 from holdfast.model.failure import Failure
+from holdfast.model.ids import made_at
 from holdfast.model.outcome import Crashed, Outcome
 
 if TYPE_CHECKING:
@@ -50,10 +51,22 @@ def end_runs_of(
 
 
 def sweep_ended(
-    tx: Transaction, keep_ms: Mapping[str, int] | None = None, *, after: str = "", window: int = 500
+    tx: Transaction,
+    keep_ms: Mapping[str, int] | None = None,
+    *,
+    after: str = "",
+    window: int = 500,
+    whole: bool = True,
 ) -> tuple[int, str | None]:
-    """Delete ended jobs older than their status is kept: the count, and the cursor to go on from (None at the end)."""
-    return tx.sweep_ended(dict(KEEP_MS if keep_ms is None else keep_ms), after, window)
+    """Delete ended jobs older than their status is kept: the count, and the cursor to go on from (None at the end).
+
+    Unless the whole table is asked for, the end is where jobs were created so lately that none can be old enough.
+    """
+    keep = dict(KEEP_MS if keep_ms is None else keep_ms)
+    deleted, cursor = tx.sweep_ended(keep, after, window)
+    if cursor is None or (not whole and made_at(cursor) > tx.now - min(keep.values(), default=0)):
+        return deleted, None
+    return deleted, cursor
 
 
 def _end(

@@ -120,6 +120,26 @@ class History(Answer):
     items: list[HistoryLine]
 
 
+class AuditLine(Answer):
+    """Jobs of one tenant, queue and type that a person deleted in one go."""
+
+    id: str
+    at: str
+    actor: str | None
+    act: str
+    tenant: str
+    queue: str
+    type: str
+    jobs: list[str] = Field(description="their ids")
+
+
+class Audit(Answer):
+    """Who deleted which jobs by hand, newest first."""
+
+    items: list[AuditLine]
+    next: str | None
+
+
 class Counts(Answer):
     """How many; a number at the cap means at least that many."""
 

@@ -9,6 +9,7 @@ from holdfast.engine.explain import explain
 from holdfast.http import verbs
 from holdfast.http.door import Call
 from holdfast.http.shapes import (
+    AuditQuery,
     CancelBody,
     DeadLetterBody,
     DeadLettersQuery,
@@ -91,8 +92,14 @@ async def purge_dead_letters(call: Call) -> Any:
     body: PurgeBody = call.body
     if body.all == (body.type is not None or body.tenant is not None):
         raise BadInput("BAD_OPTION", 'say which: a type, a tenant, or {"all": true} for every dead letter')
-    count = await call.app.desk.awrite(verbs.purge_dead, body.limit, body.type, body.tenant)
+    count = await call.app.desk.awrite(verbs.purge_dead, body.limit, body.type, body.tenant, actor=ACTOR)
     return {"count": count, "more": count == body.limit}
+
+
+async def show_audit(call: Call) -> Any:
+    query: AuditQuery = call.query
+    found = await call.app.desk.aread(jobs.audit, before=query.before, limit=query.limit, tenant=query.tenant)
+    return {"items": found, "next": found[-1]["id"] if len(found) == query.limit else None}
 
 
 def _new_job(call: Call, body: NewJobBody, index: int | None) -> NewJob:

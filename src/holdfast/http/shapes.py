@@ -122,6 +122,14 @@ class DeadLettersQuery(Query):
     limit: int = Field(default=50, ge=1, le=MOST_LISTED)
 
 
+class AuditQuery(Query):
+    """Which lines of the audit to list, newest first."""
+
+    tenant: Annotated[str, Field(max_length=255)] | None = None
+    before: Annotated[str, Field(max_length=64)] | None = None
+    limit: int = Field(default=50, ge=1, le=MOST_LISTED)
+
+
 class JobQuery(Query):
     """How long to wait for a change of the job."""
 

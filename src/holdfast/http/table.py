@@ -103,6 +103,10 @@ TABLE: tuple[Entry, ...] = (
         "Delete a batch of dead letters for good", "dead letters",
         body=shapes.PurgeBody, body_required=True, answer=answers.Handled, example={"type": "thumbnail"},
     ),
+    _get(
+        "/v1/audit", "audit", jobs.show_audit, "Who deleted which jobs by hand, newest first", "dead letters",
+        query=shapes.AuditQuery, answer=answers.Audit,
+    ),
     _get("/v1/stats", "statistics", house.show_statistics, "The house in numbers", "house", answer=answers.Statistics),
     _get("/v1/workers", "list_workers", house.list_workers, "Workers heard of lately", "house", answer=answers.Workers),
     _get(

@@ -43,9 +43,9 @@ def retry_dead(tx: Transaction, limit: int, type: str | None, tenant: str | None
     return jobs.retry_dead(tx, actor=actor, limit=limit, type=type, tenant=tenant)
 
 
-def purge_dead(tx: Transaction, limit: int, type: str | None, tenant: str | None) -> int:
+def purge_dead(tx: Transaction, limit: int, type: str | None, tenant: str | None, *, actor: str) -> int:
     """Delete a batch of dead letters for good."""
-    return jobs.purge_dead(tx, limit=limit, type=type, tenant=tenant)
+    return jobs.purge_dead(tx, actor=actor, limit=limit, type=type, tenant=tenant)
 
 
 def figures(tx: Transaction) -> dict[str, Any]:

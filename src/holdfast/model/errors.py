@@ -2,7 +2,8 @@
 
 HoldfastError
 ├── BadInput            what was asked for cannot be: mend the call
-│   └── PayloadError    ... because of its payload
+│   ├── PayloadError    ... because of its payload
+│   └── BadSignature    ... because nobody knows who sent it
 ├── NotFound            no such job
 ├── Conflict            the thing asked for clashes with what is stored
 │   └── KeyConflict     ... the idempotency key belongs to another request
@@ -74,6 +75,12 @@ CODES: dict[str, str] = {
     "LEASE_EXPIRED": "the worker stopped renewing its lease",
     "WORKER_DIED": "the worker's process ended during the run",
     "CANCELLED": "stopped on request",
+    "WEBHOOK_REFUSED": "a webhook may not go to that address",
+    "WEBHOOK_ENDPOINT": "no endpoint for webhooks has that name",
+    "WEBHOOK_SECRET": "the secret of a webhook is missing, or none that can be used",
+    "WEBHOOK_UNREACHABLE": "the receiver of a webhook gave no answer",
+    "WEBHOOK_ANSWER": "the receiver of a webhook answered with something else than success",
+    "BAD_SIGNATURE": "a webhook that came in is not signed, wrongly signed, or too old",
 }
 
 
@@ -94,6 +101,10 @@ class BadInput(HoldfastError):
 
 class PayloadError(BadInput):
     """The payload cannot be stored or does not fit the handler."""
+
+
+class BadSignature(BadInput):
+    """A webhook that came in is not what it says."""
 
 
 class NotFound(HoldfastError):
@@ -134,6 +145,8 @@ class ResultTimeout(ResultError):
 
 class HandlerSignal(Exception):  # these are verdicts of a handler, not errors of ours
     """What a handler raises to say how its run ends."""
+
+    code: str | None = None  # a handler may give its reason a code of its own
 
 
 class Permanent(HandlerSignal):

@@ -14,6 +14,7 @@ _PAIRS = [a + b for a in _LETTERS for b in _LETTERS]
 _TAIL_BITS = 20
 _TAIL = (1 << _TAIL_BITS) - 1
 _ID_LENGTH = 26
+_TIME_LENGTH = 10
 
 _lock = allocate_lock()
 _last_ms = 0
@@ -43,6 +44,14 @@ def new_ids(at: int, count: int) -> list[str]:
         first += some
         count -= some
     return ids
+
+
+def made_at(job_id: str) -> int:
+    """The instant in an id: when its job was created."""
+    number = 0
+    for letter in job_id[:_TIME_LENGTH]:
+        number = number * 32 + _LETTERS.index(letter)
+    return number
 
 
 def is_id(text: str) -> bool:

@@ -14,9 +14,14 @@ SETTINGS: dict[str, str] = {
         "The store: `sqlite:///jobs.db`, with four slashes for an absolute path. Flag `--url`, environment "
         "`HOLDFAST_URL`; in a file, a relative path begins at the file's folder. Default: `sqlite:///holdfast.db`."
     ),
+    "signal": (
+        "How processes wake each other: `store`, `off`, `redis://host/0` or `amqp://user:password@host`. Environment "
+        "`HOLDFAST_SIGNAL`; an application that names one by `App(signal=...)` keeps it. Default: `store`."
+    ),
 }
 
-_KINDS: dict[str, tuple[type, str]] = {"url": (str, "text")}
+SIGNALS = ("store", "off", "redis", "rediss", "amqp", "amqps")  # what stands before a signal's first colon
+_KINDS: dict[str, tuple[type, str]] = {"url": (str, "text"), "signal": (str, "text")}
 
 
 def check_settings(table: object, where: str) -> dict[str, object]:
@@ -38,6 +43,19 @@ def _check(name: str, value: object, where: str) -> None:
         raise BadInput("BAD_OPTION", f"{where}: {name} must be {wanted}, not {_kind_of(value)}")
     if not value:
         raise BadInput("BAD_OPTION", f"{where}: {name} is empty: give a value, or leave the line out")
+    if name == "signal":
+        check_signal(str(value), f"{where}: ")
+
+
+def check_signal(value: str, where: str = "") -> str:
+    """What stands before the first colon of a signal that exists. The rest may be a secret: it is not repeated."""
+    scheme = value.partition(":")[0]
+    if scheme not in SIGNALS:
+        raise BadInput(
+            "BAD_OPTION",
+            f"{where}no signal speaks {scheme[:30]!a}: write store, off, redis://host/0 or amqp://user:password@host",
+        )
+    return scheme
 
 
 def _kind_of(value: object) -> str:

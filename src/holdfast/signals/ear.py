@@ -1,9 +1,10 @@
 """An ear over a network: a thread that keeps the connection and rings a pipe.
 
 Failure cases: the server is away or lost (said once, tried again with growing pauses); it lets nothing through, as a
-pooler does with LISTEN, or falls silent without hanging up (the ear sends itself a probe at the start and every half
-minute: `proven` says whether the last one came back); it floods (a bounded number of messages at a time, with rests
-that grow with the work); it lies (whatever it says is at most a reason to look).
+pooler does with LISTEN, or falls silent without hanging up (the ear sends itself a probe at the start, and whenever it
+has heard nothing for half a minute: `proven` says whether the last one came back; all ears hear it, so of many only one
+has to send); it floods (a bounded number of messages at a time, with rests that grow with the work); it lies (whatever
+it says is at most a reason to look).
 
 Whenever something may have been missed, the ear asks for a look at everything: when it is connected, and when it is no
 longer proven, so that whoever rests long because of it wakes and polls.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from random import uniform
 from secrets import token_hex
 from time import monotonic, sleep, thread_time
 from typing import TYPE_CHECKING
@@ -32,6 +34,8 @@ RESTS_PER_WORK = 3.0  # a flood gets a quarter of a core, whatever its rate
 RING_EVERY = 0.1  # in a flood, whose every message is the same reason to look
 PROBE_SECONDS = 3.0  # for a probe to come back
 PROBE_EVERY = 30.0
+SPREAD = 1.2
+_STEP = 0.001
 _GONE_SECONDS = 1.0
 
 
@@ -96,7 +100,9 @@ class RelayEar:
         while not self._over.is_set():
             probes.send_if_due()
             worked = thread_time()
-            messages = line.receive(WAIT, HELPING)
+            messages = line.receive(min(WAIT, probes.due_in()), HELPING)
+            if self.proven and messages:
+                probes.put_off()
             if probes.came_back(messages):
                 self.proven = True
                 self._trouble.over()
@@ -154,7 +160,8 @@ class _Probes:
         now = monotonic()
         if now < self._next:
             return
-        self._next, self._late = now + PROBE_EVERY, now + PROBE_SECONDS
+        self.put_off()
+        self._late = now + PROBE_SECONDS
         self._mark = probe(token_hex(8))
         self.sent += 1
         line = self._network.connect(hear=False)
@@ -162,6 +169,14 @@ class _Probes:
             line.send(self._mark)
         finally:
             hang_up(line)
+
+    def due_in(self) -> float:
+        """Seconds until the next one. Ears that look up in step would else find it due at the same instant."""
+        return max(_STEP, self._next - monotonic())
+
+    def put_off(self) -> None:
+        """Something is heard, be it another's probe. Spread, so that of many ears one is the first."""
+        self._next = monotonic() + PROBE_EVERY * uniform(1, SPREAD)
 
     def came_back(self, messages: list[bytes]) -> bool:
         if self._mark not in messages:

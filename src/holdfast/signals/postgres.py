@@ -33,8 +33,9 @@ _OPTIONS: dict[str, Any] = {
 class PostgresNetwork:
     """The database that holds the jobs."""
 
-    def __init__(self, conninfo: str) -> None:
+    def __init__(self, conninfo: str, channel: str = CHANNEL) -> None:
         self._conninfo = conninfo
+        self._channel = channel
         self._notify = (files("holdfast.signals") / "sql" / "notify.sql").read_bytes()
         self.name = f"PostgreSQL at {urlsplit(conninfo).hostname or 'localhost'}"
 
@@ -43,23 +44,24 @@ class PostgresNetwork:
         connection = _Bounded.connect(self._conninfo, autocommit=True, prepare_threshold=None, **_OPTIONS)
         if hear:
             try:
-                connection.execute(f"listen {CHANNEL}")
+                connection.execute(f"listen {self._channel}")
             except BaseException:
                 connection.close()
                 raise
-        return PostgresLine(connection, self._notify)
+        return PostgresLine(connection, self._notify, self._channel)
 
 
 class PostgresLine:
     """One connection."""
 
-    def __init__(self, connection: psycopg.Connection[Any], notify: bytes) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], notify: bytes, channel: str) -> None:
         self._connection = connection
         self._notify = notify
+        self._channel = channel
 
     def send(self, message: bytes) -> None:
         """Pass a message on to everyone who hears."""
-        self._connection.execute(self._notify, {"channel": CHANNEL, "message": message.decode()})
+        self._connection.execute(self._notify, {"channel": self._channel, "message": message.decode()})
 
     def receive(self, seconds: float, most: int) -> list[bytes]:
         """What came, waiting at most so long for the first."""

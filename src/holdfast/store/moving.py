@@ -23,6 +23,7 @@ TABLES = {
     "job_history": "history",
     "job_figures": "figures",
     "job_pauses": "pauses",
+    "job_audit": "audit",
     "job_sequences": "sequences",
 }
 

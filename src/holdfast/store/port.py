@@ -121,8 +121,8 @@ class Transaction(Protocol):
     def sweep_ended(self, keep_ms: dict[str, int], after: str, window: int) -> tuple[int, str | None]:
         """Delete ended jobs older than their status is kept; answers the count and where to go on."""
 
-    def forget(self, *, workers_ms: int, figures_ms: int, worker: str = "") -> None:
-        """Drop workers not heard of and figures grown old."""
+    def forget(self, *, workers_ms: int, figures_ms: int, audit_ms: int, worker: str = "") -> None:
+        """Drop workers not heard of, and figures and lines of the audit grown old."""
 
     def lead(self, owner: str, lead_ms: int) -> bool:
         """Become or stay the leader for a while; False if another is."""
@@ -132,6 +132,12 @@ class Transaction(Protocol):
 
     def purge(self, job_id: str, status: str) -> bool:
         """Delete an ended job for good."""
+
+    def audit(self, act: str, jobs: Sequence[Job], actor: str | None) -> None:
+        """Write down who did something to jobs that are gone afterwards: a line for each tenant, queue and type."""
+
+    def audited(self, *, before: str, limit: int, tenant: str | None) -> list[dict[str, Any]]:
+        """Those lines, newest first, below a cursor."""
 
     def pause(self, queue: str, by: str) -> bool:
         """Stop claims from a queue; False if it was paused."""
@@ -152,11 +158,13 @@ class Transaction(Protocol):
     def workers(self, since: int) -> list[dict[str, Any]]:
         """Workers heard of since an instant."""
 
-    def next_due(self, lanes: Sequence[Lane]) -> int | None:
-        """When the next waiting job of these lanes comes due; None if none waits. Only looks past `now`."""
+    def next_due(self, lanes: Sequence[Lane], *, due_too: bool = False) -> int | None:
+        """When the next waiting job of these lanes comes due; None if none waits. Only looks past `now`, or at all."""
 
-    def next_alone(self) -> int | None:
-        """When the next job of any lane comes due that must run in a process of its own. Only looks past `now`."""
+    def next_alone(self, *, due_too: bool = False) -> int | None:
+        """When the next job of any lane comes due that must run in a process of its own. Only looks past `now`, or at
+        all.
+        """
 
     def depth(self, queue: str, cap: int) -> int:
         """How many jobs wait in a queue, counted up to a cap."""
@@ -169,6 +177,7 @@ class Store(Protocol):
     """One database."""
 
     url: str
+    writes_alone: bool  # whether a transaction that writes keeps all others from writing
 
     def write(self, calls: Sequence[Callable[[Any], Any]]) -> tuple[list[Any], News]:
         """Run the calls in one transaction: durable when this returns.

@@ -59,6 +59,7 @@ class CommonVerbs:
         news: News
         now: int
         stamp: str
+        ever: str  # sorts before every stamp
 
         def run(self, query: str, **parameters: object) -> list[tuple[Any, ...]]: ...
         def change(self, query: str, **parameters: object) -> int: ...
@@ -106,6 +107,23 @@ class CommonVerbs:
         names = ("at", "from_status", "to_status", "why", "attempt", "worker", "error_class", "actor")
         return [dict(zip(names, row, strict=True)) for row in self.run("history_of", id=job_id)]
 
+    def audit(self, act: str, jobs: Sequence[Job], actor: str | None) -> None:
+        from holdfast.model.ids import new_ids  # noqa: PLC0415
+
+        lines: dict[tuple[str, str, str], list[str]] = {}
+        for job in jobs:
+            lines.setdefault((job.tenant, job.queue, job.type), []).append(job.id)
+        for line, (lane, ids) in zip(new_ids(self.now, len(lines)), lines.items(), strict=True):
+            tenant, queue, kind = lane
+            told = {"tenant": tenant, "queue": queue, "type": kind, "jobs": json.dumps(ids, separators=(",", ":"))}
+            self.run("audit", id=line, now=self.stamp, actor=actor, act=act, **told)
+
+    def audited(self, *, before: str, limit: int, tenant: str | None) -> list[dict[str, Any]]:
+        names = ("id", "at", "actor", "act", "tenant", "queue", "type", "jobs")
+        rows = self.run("audited", before=before, limit=limit, tenant=tenant)
+        found = [dict(zip(names, row, strict=True)) for row in rows]
+        return [line | {"jobs": json.loads(line["jobs"])} for line in found]
+
     # -- for workers and upkeep
 
     def progress(self, job_id: str, token: int, progress: str) -> bool:
@@ -123,8 +141,8 @@ class CommonVerbs:
     def next_expiry(self) -> int | None:
         return _instant(self.run("next_expiry", now=self.stamp))
 
-    def next_alone(self) -> int | None:
-        return _instant(self.run("next_alone", now=self.stamp))
+    def next_alone(self, *, due_too: bool = False) -> int | None:
+        return _instant(self.run("next_alone", now=self.ever if due_too else self.stamp))
 
     def held_by(self, owner: str) -> list[Claim]:
         return claims(self.run("held_by", owner=owner))

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.figures import statistics
+from holdfast.upkeep.turn import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from holdfast.engine.desk import Desk
+    from holdfast.store.port import Transaction
 
 log = logging.getLogger("holdfast.alerts")
 
@@ -50,24 +52,34 @@ class Alert:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-class Alerts:
+class Alerts(Turn):
     """Compares the figures with the thresholds; each alert is told once, with an all-clear."""
 
     name = "alerts"
     leader_only = True
     interval = 300.0
+    slack = 60.0
 
     def __init__(
         self, desk: Desk, thresholds: Thresholds | None = None, sinks: Sequence[Callable[[Alert], None]] | None = None
     ) -> None:
         self._desk = desk
+        self.shares = not desk.store.writes_alone  # else nobody could write while all is counted
         self._thresholds = thresholds or Thresholds()
         self._sinks = [to_log] if sinks is None else list(sinks)
         self._told: dict[tuple[str, str, str], Alert] = {}
 
+    def turn(self, tx: Transaction) -> dict[str, Any]:
+        """The figures."""
+        return statistics(tx)
+
     def run_once(self) -> dict[str, int]:
-        """Look, and tell what is new."""
-        now = {(one.rule, one.queue, one.type): one for one in judge(self._desk.read(statistics), self._thresholds)}
+        """Both steps, with a look that keeps nobody waiting."""
+        return self.conclude(self._desk.read(statistics))
+
+    def conclude(self, answer: Mapping[str, Any]) -> dict[str, int]:
+        """Tell what is new."""
+        now = {(one.rule, one.queue, one.type): one for one in judge(answer, self._thresholds)}
         fresh = [one for key, one in now.items() if key not in self._told]
         over = [_cleared(one) for key, one in self._told.items() if key not in now]
         self._told = now

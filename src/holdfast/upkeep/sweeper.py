@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.engine.jobs import enqueue
 from holdfast.model.request import NewJob
+from holdfast.upkeep.turn import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from holdfast.store.port import Transaction
 
 
-class Sweeper:
+class Sweeper(Turn):
     """Enqueues the sweeps that are due: pairs of (type, queue, every so many milliseconds)."""
 
     name = "sweeper"
@@ -30,11 +31,18 @@ class Sweeper:
         self._sweeps = sweeps
         self.interval = min((every / 2000 for *_, every in sweeps), default=3_600.0)
 
-    def run_once(self) -> dict[str, int]:
+    @property
+    def slack(self) -> float:
+        """A part of the interval, which is half a tick."""
+        return self.interval / 4
+
+    def turn(self, tx: Transaction) -> int:
         """One job for each sweep and tick; answers how many were new."""
-        if not self._sweeps:
-            return {}
-        return {"enqueued": self._desk.write(_enqueue_sweeps, self._sweeps)}
+        return _enqueue_sweeps(tx, self._sweeps) if self._sweeps else 0
+
+    def conclude(self, answer: int) -> dict[str, int]:
+        """How many were new."""
+        return {"enqueued": answer}
 
 
 def _enqueue_sweeps(tx: Transaction, sweeps: Sequence[tuple[str, str, int]]) -> int:

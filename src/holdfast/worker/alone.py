@@ -35,12 +35,21 @@ class Solos:
         self._desk = desk
         self._most = most
         self._looked = float("-inf")
+        self._spared = float("-inf")
         self._due = float("inf")
 
     def worth_a_look(self, ear: Ear | None) -> bool:
         """Whether it is time to look although nobody has told of anything."""
-        rest = ear.patience if ear is not None and ear.proven else POLL
-        return monotonic() >= min(self._looked + rest - 0.01, self._due)
+        if ear is not None and ear.proven:
+            rested = max(self._looked + ear.patience, self._spared)
+        else:
+            rested = self._looked + POLL
+        return monotonic() >= min(rested - 0.01, self._due)
+
+    def spare(self, until: float, due: float | None) -> None:
+        """Somebody looked for us: no need to look before an instant, or before one comes due in so many seconds."""
+        self._spared = until
+        self._due = float("inf") if due is None else monotonic() + due
 
     def take(self, app: Described, owner: str, alone: int) -> Claim | None:
         """One job for a process of that name, if so many that there are already leave room for it."""

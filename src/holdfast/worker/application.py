@@ -37,8 +37,11 @@ class Application(Protocol):
         """Work with another store than the one the code names."""
 
 
-def load_app(spec: str, folder: str | None = None, url: str | None = None) -> Application:
-    """The application at `module:attribute` (attribute `app` by default); a function there is called to make it."""
+def load_app(spec: str, folder: str | None = None, url: str | None = None, signal: str | None = None) -> Application:
+    """The application at `module:attribute` (attribute `app` by default); a function there is called to make it.
+
+    `url` replaces the store that it names; `signal` holds where it names none.
+    """
     module_name, _, attribute = spec.partition(":")
     if folder is not None and folder not in sys.path:
         sys.path.insert(0, folder)
@@ -59,6 +62,8 @@ def load_app(spec: str, folder: str | None = None, url: str | None = None) -> Ap
         raise BadInput("BAD_OPTION", f"{spec!r} is a {type(app).__name__}, not a holdfast.App")
     for name in app.imports:
         import_module(name)
+    if signal and app.signal_by is None:
+        app.signal_by, url = signal, url or app.url
     if url:
         app.use(url)
     return app  # type: ignore[no-any-return]

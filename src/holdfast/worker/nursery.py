@@ -16,6 +16,8 @@ from holdfast.worker.death import describe_code
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from holdfast.worker.supervisor import Options
+
 HELLO_SECONDS = 120.0
 _LAST_WAIT = 2.0
 
@@ -23,11 +25,13 @@ _LAST_WAIT = 2.0
 class Nursery:
     """One template. When it is gone its children are gone too, and a new nursery is needed."""
 
-    def __init__(self, *, spec: str, folder: str, url: str | None, log_level: str) -> None:
+    def __init__(self, options: Options) -> None:
         ours, theirs = socket.socketpair()
         command = [sys.executable, "-m", "holdfast.worker.template", str(theirs.fileno()), str(os.getpid()),
-                   folder, log_level, spec, url or ""]  # fmt: skip
-        self._template = subprocess.Popen(command, pass_fds=[theirs.fileno()])  # noqa: S603  # our own interpreter and module
+                   options.folder, options.log_level, options.spec, options.url or ""]  # fmt: skip
+        # Not as an argument: the address of a broker may hold a password, which everyone on the machine could read.
+        environment = dict(os.environ, HOLDFAST_SIGNAL=options.signal) if options.signal else None
+        self._template = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment)  # noqa: S603  # our own
         theirs.close()
         self._channel = Channel(ours)
         self.refused = False

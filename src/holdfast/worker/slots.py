@@ -6,7 +6,7 @@ that both map; a slot is valid when its sequence is even and the same before and
 while it writes).
 
     header  64 bytes: state u8, holds u8 (1: it claims, or holds claims), 6 unused, beat u64 (ms, monotonic: when the
-            child's loop last went round)
+            child's loop last went round), spared u64 (ms, monotonic: until when the supervisor looks for new jobs)
     slot    64 bytes: sequence u32, order u32, token u64, since u64 (ms, monotonic), limit u64 (ms, 0 = none), id 26,
             phase u8
 
@@ -30,7 +30,7 @@ _SEQUENCE = Struct("<I")
 _WORDS = Struct("<II")
 _BODY = Struct("<QQQ26sB")
 _BEAT = Struct("<Q")
-_BEAT_AT = 8
+_BEAT_AT, _SPARED_AT = 8, 16
 _HOLDS_AT = 1
 _BODY_AT, _ORDER_AT, _PHASE_AT = 8, 4, 58
 _MASK = 0x3FFFFFFF
@@ -113,7 +113,16 @@ class SlotMap:
         """The child's loop goes round."""
         _BEAT.pack_into(self._memory, _BEAT_AT, now)
 
+    def spared(self) -> int:
+        """Until when the supervisor looks for new jobs; 0 if it never has."""
+        (until,) = _BEAT.unpack_from(self._memory, _SPARED_AT)
+        return int(until)
+
     # -- the supervisor's side
+
+    def spare(self, until: int) -> None:
+        """The child need not look for new jobs that it did not hear of before an instant."""
+        _BEAT.pack_into(self._memory, _SPARED_AT, until)
 
     def beaten(self) -> int:
         """When the child's loop last went round; 0 if it has none."""

@@ -70,6 +70,7 @@ class Options:
     prefetch: int = MOST_READY
     solos: int = 4
     signals: bool = True
+    signal: str | None = None  # where the application names none
     url: str | None = None
     log_level: str = "WARNING"
     stop_seconds: float = STOP_SECONDS
@@ -93,6 +94,8 @@ class Supervisor:
         self.stopping_since: float | None = None
         self._leave_at = float("inf")
         self.signal: Signal
+        self.ear: Ear | None = None
+        self.solos: Solos
         self._open_store = open_store
         self._open_signal = open_signal
         self._make_upkeep = upkeep
@@ -112,8 +115,8 @@ class Supervisor:
             if not self._open_nursery():
                 return 0 if self.stopping_since is not None else 2
             self.desk = Desk(self._open_store(self.app.url, patience=PATIENCE))
-            self._solos = Solos(self.desk, self.options.solos)
-            self.signal = self._open_signal(self.app.url, self.app.signal_by)
+            self.solos = Solos(self.desk, self.options.solos)
+            self.signal = self._open_signal(self.app.url, self.app.signal_by or self.options.signal)
             return self._supervise(wake)
         finally:
             for number in _STOP_SIGNALS:  # all is done: one more must not spoil the exit code
@@ -136,7 +139,7 @@ class Supervisor:
         self.desk.listeners.append(self.signal.tell)
         presence = Presence(self.signal.folder(), self.owner)
         self._room = presence.room
-        listener = self.signal.listen(self.owner) if self.options.signals else None
+        self.ear = listener = self.signal.listen(self.owner) if self.options.signals else None
         upkeep = self._make_upkeep(self) if self._make_upkeep else None
         try:
             return self._loop(wake, listener, upkeep)
@@ -174,7 +177,7 @@ class Supervisor:
                 looked, told, heard = monotonic(), heard, False
                 seen = self._guarded(self._look, proves=False)
                 self._guarded(self._top_up, proves=False)
-                if seen and (told or self._away or self._solos.worth_a_look(listener)):
+                if seen and (told or self._away or self.solos.worth_a_look(listener)):
                     self._guarded(self._claim_solos)
                 pace = min(interval, max(QUICKEST_LOOK, REST * (monotonic() - looked)))
             if upkeep is not None and self.stopping_since is None and not self._away:
@@ -206,9 +209,7 @@ class Supervisor:
         options = self.options
         deaths = 0
         while self.stopping_since is None:
-            self._nursery = Nursery(
-                spec=options.spec, folder=options.folder, url=options.url, log_level=options.log_level
-            )
+            self._nursery = Nursery(options)
             told = self._nursery.hello(lambda: self.stopping_since is None)
             if told is not None:
                 self.app = Described(told, options.queues)
@@ -376,7 +377,7 @@ class Supervisor:
         while self.stopping_since is None:
             owner = f"{self.owner}/{self._next_name(solo=True, number=self._count + 1)}"
             alone = sum(one.solo for one in self.children.values())
-            claim = self._solos.take(self.app, owner, alone)
+            claim = self.solos.take(self.app, owner, alone)
             if claim is None:
                 return
             self._spawn(claim)

@@ -44,6 +44,7 @@ POLL = 1.0  # seconds between looks when nothing woke us and no proven ear would
 TICK = 0.1
 THREAD_GRACE = 5.0
 LONGEST_PAUSE = 10.0
+SPARED = 3_600.0  # while the supervisor looks for us, it is the tick that sees when it no longer does
 UNSURE = 10.0  # after the store was away, the supervisor compares for so long at least
 
 
@@ -66,6 +67,7 @@ class Worker:
         self._wake = asyncio.Event()
         self.ear: Ear | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._looked = float("-inf")
         self._draining = False
         self._deadline: float | None = None
 
@@ -109,6 +111,7 @@ class Worker:
 
     async def _exchange(self) -> float:
         """Hand in what ended, take what fits; answers how long to rest if nothing wakes us."""
+        self._looked = monotonic()
         ended, self._ended = self._ended, []
         back, self._handed_back = self._handed_back, []
         wanted = [] if self._draining else [(pool, want) for pool in self._pools if (want := pool.wanted()) > 0]
@@ -148,7 +151,16 @@ class Worker:
 
     def _poll(self) -> float:
         """How long to rest if nothing wakes us. An ear that is no longer proven wakes us to rest less."""
-        return self.ear.patience if self.ear is not None and self.ear.proven else POLL
+        if self.ear is None or not self.ear.proven:
+            return POLL
+        return SPARED if self._slots.spared() else self.ear.patience
+
+    def _is_to_look(self, now: float) -> bool:
+        """Whether the supervisor has found something, or looks no more."""
+        spared = self._slots.spared() / 1000
+        if not spared or now < spared or self.ear is None:
+            return False
+        return self._looked < max(spared, now - self.ear.patience)
 
     async def _rest(self, pause: float) -> None:
         try:
@@ -215,6 +227,8 @@ class Worker:
             await asyncio.sleep(TICK)
             now = monotonic()
             self._slots.beat(int(now * 1000))
+            if self._is_to_look(now):
+                self._wake.set()
             for run in list(self._runs):
                 self._heed(run, now)
             if self._draining and self._deadline is not None and now > self._deadline:

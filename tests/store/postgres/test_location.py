@@ -82,3 +82,18 @@ def test_a_meeting_place_that_belongs_to_someone_else_is_refused(monkeypatch, tm
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     with pytest.raises(BadInput, match="another"):
         _ = Location("postgresql://h/jobs").path
+
+
+def test_another_channel_is_another_queue_of_the_same_database(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    plain, other = Location("postgresql://db/jobs"), Location("postgresql://db/jobs?channel=second_queue")
+    assert (plain.channel, other.channel) == ("holdfast", "second_queue")
+    assert plain.path != other.path
+    assert Location("postgresql://db/jobs?channel=holdfast").path == plain.path
+    assert "channel" not in other.conninfo
+
+
+@pytest.mark.parametrize("name", ["", "Upper", "a b", "x;drop", "1st", "ü", "a" * 64])
+def test_a_channel_that_is_no_plain_name_is_refused(name):
+    with pytest.raises(BadInput, match="channel is a name"):
+        Location(f"postgresql://db/jobs?channel={name}")

@@ -9,6 +9,7 @@ import pytest
 
 from holdfast import App
 from holdfast.cli.sql import roles_text
+from holdfast.engine import jobs
 from holdfast.model.errors import StoreError
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
@@ -36,6 +37,8 @@ def shared():
         enqueue(store, tenant=tenant, key="same")
         finish(store, claim(store, limit=1)[0], DONE)
         enqueue(store, "waiting", tenant=tenant)
+        gone = dead(store, tenant=tenant)
+        write(store, lambda tx, gone=gone: jobs.purge(tx, gone, actor="ann"))
         newest = NewJob("waiting", "{}", tenant=tenant, coalesce_key="c", sequence=1)
         write(store, lambda tx, newest=newest: tx.coalesce(newest))
     write(store, lambda tx: tx.pause("images", "ann"))
@@ -78,7 +81,7 @@ def rows(url, table, where="true"):
 
 COLUMN = {
     "job_queue": "version", "job_history": "why", "job_figures": "count", "job_workers": "pid", "job_pauses": "paused_by",
-    "job_leader": "owner", "job_sequences": "discarded",
+    "job_leader": "owner", "job_audit": "act", "job_sequences": "discarded",
 }  # fmt: skip
 
 
@@ -127,6 +130,13 @@ class TestEveryTable:
                 reached
             ] * 3
             assert attempt(shared, "tenant", inserts(table), tenant) == 0
+        elif table == "job_audit":  # what it deleted stays written down
+            own = rows(shared, table, "tenant = 'acme'")
+            assert own == 1
+            assert attempt(shared, "tenant", reads(table), tenant) == (own if tenant else 0)
+            assert attempt(shared, "tenant", inserts(table), tenant) == 0
+            for statement in WRITES:
+                assert attempt(shared, "tenant", statement(table), tenant) == "denied"
         else:
             looks = table in ("job_workers", "job_pauses")
             assert attempt(shared, "tenant", reads(table), tenant) == (rows(shared, table) if looks else "denied")

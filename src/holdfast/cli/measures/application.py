@@ -7,7 +7,7 @@ import asyncio
 import holdfast
 from holdfast.cli.measures import ruler
 
-app = holdfast.App("sqlite:///holdfast.db")  # never opened: a worker is told which store to use
+app = holdfast.App("sqlite:///holdfast.db", signal="store")  # never opened: a worker is told which store to use
 
 
 @app.job(type="thumbnail")

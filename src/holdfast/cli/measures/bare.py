@@ -45,7 +45,7 @@ def insert_each(url: str, jobs: int, seconds: float = 60.0) -> Sample:
     connection = _opened(url)
     text = _query("bare_insert")
     done, took, begin = 0, 0.0, perf_counter()
-    for row in _rows(jobs):
+    for row in rows(jobs):
         connection.raw.execute(text, row)
         done += 1
         if (took := perf_counter() - begin) >= seconds:
@@ -59,7 +59,7 @@ def insert_all(url: str, jobs: int) -> Sample:
     connection = _opened(url)
     begin = perf_counter()
     connection.begin()
-    connection.executemany(_query("bare_insert"), _rows(jobs))
+    connection.executemany(_query("bare_insert"), rows(jobs))
     connection.commit()
     took = perf_counter() - begin
     connection.close()
@@ -74,7 +74,8 @@ def _opened(url: str) -> Connection:
     return connection
 
 
-def _rows(jobs: int) -> Iterator[tuple[object, ...]]:
+def rows(jobs: int) -> Iterator[tuple[object, ...]]:
+    """So many, as a bare table takes them."""
     now, text = strftime("%Y-%m-%dT%H:%M:%S.000Z", gmtime()), json.dumps(ruler.payload())
     fixed = ("thumbnail", "queued", 5, now, None, None, text, None, 0, 3, None, now, now, None, None, None)
     return ((f"01J{number:023d}", *fixed) for number in range(jobs))

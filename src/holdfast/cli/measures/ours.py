@@ -25,7 +25,7 @@ class Ours:
 
     def open(self) -> None:
         """Make the tables, or join the ones that are there. What follows needs it."""
-        self.app = App(self.url)
+        self.app = App(self.url, signal="store")
         self.app.desk.store.migrate()
         self.job: Any = self.app.job(type=application.job.definition.type)(application.job.definition.function)
 

@@ -13,19 +13,17 @@ from holdfast.cli.measures.workloads import BARE, OURS, processes_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from holdfast.cli.measures.places import Place
     from holdfast.cli.measures.rounds import Result
 
 
 def machine() -> dict[str, Any]:
     """What the figures depend on."""
-    import apsw  # noqa: PLC0415
-
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "cores": os.cpu_count(),
-        "sqlite": apsw.sqlite_lib_version(),
     }
 
 
@@ -65,16 +63,18 @@ def cells(result: Result, side: str) -> tuple[str, str, str]:
     return number(statistics.median(rates)), spread, told
 
 
-def sentences(results: Mapping[str, Result], processes: int) -> Iterator[tuple[str, str]]:
+def sentences(results: Mapping[str, Result], processes: int, place: Place) -> Iterator[tuple[str, str]]:
     """What each measurement means."""
-    disk, enqueue, bulk, drain = (results[name] for name in ("disk", "enqueue", "bulk", "drain"))
-    took, commits = disk.figure("fdatasync", "p50 ms"), _rate(disk, "fdatasync")
-    yield "disk", f"a page is durable after {number(took)} ms: {number(commits)} times a second at most"
-    yield "enqueue", f"{_rates(enqueue)} durable jobs a second, {_ratio(enqueue)} of what the disk allows for {BARE}s"
+    ground, title, side = place.ground
+    enqueue, bulk, drain = (results[name] for name in ("enqueue", "bulk", "drain"))
+    took, commits = results[ground].figure(side, "p50 ms"), _rate(results[ground], side)
+    yield ground, f"{title} takes {number(took)} ms: {number(commits)} times a second at most"
+    allows = f"of what {place.what} allows for {BARE}s"
+    yield "enqueue", f"{_rates(enqueue)} durable jobs a second, {_ratio(enqueue)} {allows}"
     yield "bulk", f"{_rates(bulk)} durable jobs a second, {_ratio(bulk)} of bare rows in one transaction"
     one = _rate(drain, processes_of(1))
     each = number(_over(one, commits))
-    yield "drain", f"{number(one)} jobs a second by 1 process, {each} for each commit that the disk allows"
+    yield "drain", f"{number(one)} jobs a second by 1 process, {each} for each commit that {place.what} allows"
     if processes > 1:
         name = processes_of(processes)
         times = number(drain.ratio(name, processes_of(1)))

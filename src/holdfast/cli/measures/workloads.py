@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.cli.measures import bare, trials
+from holdfast.cli.measures import trials
 from holdfast.cli.measures.ours import Ours
+from holdfast.cli.measures.places import NO_END, Place
 from holdfast.cli.measures.rounds import Sample, Workload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 OURS = "Holdfast"
 BARE = "bare INSERT"
-_NO_END = 10**9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,32 +28,33 @@ class Plan:
     query: str = ""
 
 
-def workloads(folder: Path, plan: Plan) -> list[Workload]:
+def workloads(place: Place, plan: Plan) -> list[Workload]:
     """All of them, for one group."""
     share = plan.seconds / plan.rounds
+    name, title, side = place.ground
     return [
-        Workload(name="disk", title="a page made durable", sides={"fdatasync": lambda: bare.disk(folder, share)}),
+        Workload(name=name, title=title, sides={side: lambda: place.limit(share)}),
         Workload(
             name="enqueue",
             title="enqueue one at a time",
             sides={
-                OURS: on_ours(folder, plan.query, lambda queue: trials.one_at_a_time(queue, _NO_END, share)),
-                BARE: on_bare(folder, plan.query, lambda url: bare.insert_each(url, _NO_END, share)),
+                OURS: on_ours(place, lambda queue: trials.one_at_a_time(queue, NO_END, share)),
+                BARE: on_bare(place, lambda url: place.insert_each(url, share)),
             },
         ),
         Workload(
             name="bulk",
             title="enqueue in bulk",
             sides={
-                OURS: on_ours(folder, plan.query, lambda queue: trials.bulk(queue, plan.jobs)),
-                BARE: on_bare(folder, plan.query, lambda url: bare.insert_all(url, plan.jobs)),
+                OURS: on_ours(place, lambda queue: trials.bulk(queue, plan.jobs)),
+                BARE: on_bare(place, lambda url: place.insert_all(url, plan.jobs)),
             },
         ),
-        Workload(name="drain", title="run a filled queue empty", sides=_drains(folder, plan)),
+        Workload(name="drain", title="run a filled queue empty", sides=_drains(place, plan)),
         Workload(
             name="idle worker",
             title="a job every 20 ms",
-            sides={OURS: on_ours(folder, plan.query, lambda queue: _pick_up(queue, plan.seconds))},
+            sides={OURS: on_ours(place, lambda queue: _pick_up(queue, plan.seconds))},
             rounds=1,
         ),
     ]
@@ -68,12 +65,12 @@ def processes_of(number: int) -> str:
     return f"{number} process{'es' if number > 1 else ''}"
 
 
-def on_ours(folder: Path, query: str, work: Callable[[Ours], Sample]) -> Callable[[], Sample]:
+def on_ours(place: Place, work: Callable[[Ours], Sample]) -> Callable[[], Sample]:
     """A measurement of a queue of its own."""
 
     def measured() -> Sample:
-        with _private(folder) as place:
-            queue = Ours(place, _address(place / "jobs.db", query))
+        with place.fresh() as (folder, url):
+            queue = Ours(folder, url)
             queue.open()
             try:
                 return work(queue)
@@ -83,35 +80,22 @@ def on_ours(folder: Path, query: str, work: Callable[[Ours], Sample]) -> Callabl
     return measured
 
 
-def on_bare(folder: Path, query: str, work: Callable[[str], Sample]) -> Callable[[], Sample]:
+def on_bare(place: Place, work: Callable[[str], Sample]) -> Callable[[], Sample]:
     """A measurement of a database of its own, by its address."""
 
     def measured() -> Sample:
-        with _private(folder) as place:
-            return work(_address(place / "bare.db", query))
+        with place.fresh() as (_, url):
+            return work(url)
 
     return measured
 
 
-def _address(path: Path, query: str) -> str:
-    return f"sqlite:///{path}{'?' if query else ''}{query}"
-
-
-def _drains(folder: Path, plan: Plan) -> dict[str, Callable[[], Sample]]:
+def _drains(place: Place, plan: Plan) -> dict[str, Callable[[], Sample]]:
     def side(number: int) -> Callable[[], Sample]:
-        return on_ours(folder, plan.query, lambda queue: trials.drain(queue, plan.jobs, workers=number))
+        return on_ours(place, lambda queue: trials.drain(queue, plan.jobs, workers=number))
 
     return {processes_of(number): side(number) for number in sorted({1, plan.processes})}
 
 
 def _pick_up(queue: Ours, seconds: float) -> Sample:
     return trials.pick_up(queue, max(2, round(seconds / trials.GAP)), idle=seconds)
-
-
-@contextmanager
-def _private(folder: Path) -> Iterator[Path]:
-    place = Path(tempfile.mkdtemp(dir=folder))
-    try:
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)  # the whole folder goes in the end

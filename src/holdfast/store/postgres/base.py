@@ -22,6 +22,7 @@ class Verbs(NewestVerbs):
     """An open transaction at one instant, read from the database when it began."""
 
     __slots__ = ("connection", "news", "now", "queries", "stamp", "witness")
+    ever = "-infinity"
 
     def __init__(self, connection: Connection, queries: Queries, now: int) -> None:
         self.connection = connection

@@ -70,8 +70,8 @@ class LeaseVerbs(Verbs):
         self.free_newest(keys_of(ended))
         return accepted
 
-    def next_due(self, lanes: Sequence[Lane]) -> int | None:
-        due = self.run("next_due", now=self.stamp, **_lanes(lanes))[0][0]
+    def next_due(self, lanes: Sequence[Lane], *, due_too: bool = False) -> int | None:
+        due = self.run("next_due", now=self.ever if due_too else self.stamp, **_lanes(lanes))[0][0]
         return None if due is None else stamp.from_text(due)
 
     def _take(self, query: str, order: Order, limit: int) -> list[tuple[Any, ...]]:

@@ -10,15 +10,17 @@ from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
 from holdfast.model.errors import BadInput
 from holdfast.model.request import check_name
 
+CHANNEL = "holdfast"  # of NOTIFY; a second queue in a schema of the same database has one of its own
 DEADLINE = 30  # seconds
 _IDLE_MS = 60_000  # a transaction whose holder fell silent ends, and lets go of its rows
 _LONGEST_DEADLINE = 3600
+_LONGEST_NAME = 64
 
 
 class Location:
     """A checked `postgresql://` address. Settings that are not ours go to the driver as they are."""
 
-    __slots__ = ("conninfo", "deadline", "given", "idle_ms", "prepare_after", "shown", "tenant", "url")
+    __slots__ = ("channel", "conninfo", "deadline", "given", "idle_ms", "prepare_after", "shown", "tenant", "url")
 
     def __init__(self, url: str) -> None:
         try:
@@ -34,6 +36,7 @@ class Location:
         self.url = url
         self.deadline = _whole("deadline", settings.pop("deadline", str(DEADLINE)), _LONGEST_DEADLINE)
         self.idle_ms = _IDLE_MS
+        self.channel = _channel(settings.pop("channel", CHANNEL))
         self.tenant = _tenant(settings.pop("tenant", ""))
         # Off by default: a pooler in transaction mode hands a prepared statement to a session that never saw it.
         prepare = settings.pop("prepare", "off")
@@ -45,8 +48,9 @@ class Location:
 
     @property
     def path(self) -> str:
-        """Where the processes of this host that use the database meet: their sockets and locks lie beside this name."""
-        return f"{_meeting_place()}/{sha256(self.shown.encode()).hexdigest()[:16]}"
+        """Where the processes of this host that use the queue meet: their sockets and locks lie beside this name."""
+        queue = self.shown if self.channel == CHANNEL else f"{self.shown}?channel={self.channel}"
+        return f"{_meeting_place()}/{sha256(queue.encode()).hexdigest()[:16]}"
 
     def patient(self) -> Location:
         """The same address for work that takes its time and has the database to itself."""
@@ -94,6 +98,12 @@ def _tenant(name: str) -> str:
         return check_name("tenant", name)
     except BadInput as error:
         raise BadInput("BAD_URL", str(error)) from None
+
+
+def _channel(name: str) -> str:
+    if name.isascii() and name.isidentifier() and name.islower() and len(name) < _LONGEST_NAME:
+        return name
+    raise BadInput("BAD_URL", f"channel is a name of small letters, figures and underscores, not {name[:50]!r}")
 
 
 def _whole(name: str, value: str, most: int) -> int:

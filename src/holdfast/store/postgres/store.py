@@ -46,6 +46,8 @@ _ENDS = {
 class PostgresStore:
     """The promises of the port, on one database."""
 
+    writes_alone = False
+
     def __init__(self, url: str, *, clock: Callable[[], int] | None = None, patience: float = PATIENCE) -> None:
         self.location = Location(url)
         self.url = url

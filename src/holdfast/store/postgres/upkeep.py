@@ -30,9 +30,10 @@ class UpkeepVerbs(Verbs):
                 old.append((job_id, status))
         return self._purge(old), rows[-1][0] if len(rows) == window else None
 
-    def forget(self, *, workers_ms: int, figures_ms: int, worker: str = "") -> None:
+    def forget(self, *, workers_ms: int, figures_ms: int, audit_ms: int, worker: str = "") -> None:
         self.run("forget_workers", before=self._before(workers_ms), id=worker)
         self.run("forget_figures", before=minute_of(self._before(figures_ms)))
+        self.run("forget_audit", before=self._before(audit_ms))
         self.run("forget_sequences", before=self._before(SEQUENCES_KEPT_MS))
 
     def purge(self, job_id: str, status: str) -> bool:

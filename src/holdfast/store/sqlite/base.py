@@ -23,6 +23,7 @@ class Verbs(NewestVerbs):
     """An open transaction at one instant, read after the write lock was taken."""
 
     __slots__ = ("_space", "connection", "news", "now", "queries", "stamp")
+    ever = ""
 
     def __init__(self, connection: Connection, queries: Queries, now: int, space: Callable[[int], None]) -> None:
         self.connection = connection

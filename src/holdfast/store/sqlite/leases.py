@@ -68,11 +68,12 @@ class LeaseVerbs(Verbs):
         self._record([ending for ending, held in zip(endings, accepted, strict=True) if held])
         return accepted
 
-    def next_due(self, lanes: Sequence[Lane]) -> int | None:
+    def next_due(self, lanes: Sequence[Lane], *, due_too: bool = False) -> int | None:
+        past = self.ever if due_too else self.stamp
         stamps = [
             row[0]
             for priority, *lane in self.run("lanes", lanes=_as_json(tuple(lanes)))
-            for row in self.run("next_due", priority=priority, now=self.stamp, **_lane(lane))
+            for row in self.run("next_due", priority=priority, now=past, **_lane(lane))
             if row[0] is not None
         ]
         return stamp.from_text(min(stamps)) if stamps else None

@@ -42,6 +42,8 @@ class SqliteTransaction(JobVerbs, LeaseVerbs, UpkeepVerbs):
 class SqliteStore:
     """The promises of the port, on one file."""
 
+    writes_alone = True
+
     def __init__(
         self,
         url: str,

@@ -29,9 +29,10 @@ class UpkeepVerbs(Verbs):
                 deleted += self.purge(job_id, status)
         return deleted, rows[-1][0] if len(rows) == window else None
 
-    def forget(self, *, workers_ms: int, figures_ms: int, worker: str = "") -> None:
+    def forget(self, *, workers_ms: int, figures_ms: int, audit_ms: int, worker: str = "") -> None:
         self.run("forget_workers", before=stamp.to_text(max(0, self.now - workers_ms)), id=worker)
         self.run("forget_figures", before=stamp.to_text(max(0, self.now - figures_ms))[:16])
+        self.run("forget_audit", before=stamp.to_text(max(0, self.now - audit_ms)))
         self.run("forget_sequences", before=stamp.to_text(max(0, self.now - SEQUENCES_KEPT_MS)))
 
     def purge(self, job_id: str, status: str) -> bool:

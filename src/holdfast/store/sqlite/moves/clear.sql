@@ -5,4 +5,5 @@ delete from job_figures;
 delete from job_workers;
 delete from job_pauses;
 delete from job_leader;
+delete from job_audit;
 delete from job_sequences;

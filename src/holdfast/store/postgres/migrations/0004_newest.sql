@@ -1,4 +1,4 @@
--- 0003_newest: newest wins. Of the jobs with one coalesce key at most one waits and one runs; the last number given for a
+-- 0004_newest: newest wins. Of the jobs with one coalesce key at most one waits and one runs; the last number given for a
 -- key outlives its jobs.
 
 create unique index job_queue_newest_waiting on job_queue (tenant, type, coalesce_key)

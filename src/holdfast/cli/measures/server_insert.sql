@@ -1,0 +1,2 @@
+-- server_insert: one row of it, every column bound.
+insert into jobs values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)

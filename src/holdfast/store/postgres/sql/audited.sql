@@ -1,0 +1,4 @@
+-- audited: the newest lines below a cursor.
+select id, at, actor, act, tenant, queue, type, jobs from job_audit
+where id < :before and (:tenant::text is null or tenant = :tenant)
+order by id desc limit :limit

@@ -1,0 +1,3 @@
+-- audit: a line about an act whose jobs leave no other trace.
+insert into job_audit (id, at, actor, act, tenant, queue, type, jobs)
+values (:id, :now, :actor, :act, :tenant, :queue, :type, :jobs)
