@@ -245,10 +245,10 @@ def test_a_number_is_forgotten_thirty_days_after_its_last_use(store, clock):
     ask(store, sequence=5)
     finish(store, claim_one(store), DONE)
     clock.forward(29 * DAY)
-    write(store, lambda tx: tx.forget(workers_ms=DAY, figures_ms=DAY))
+    write(store, lambda tx: tx.forget(workers_ms=DAY, figures_ms=DAY, audit_ms=DAY))
     assert ask(store, sequence=3)[1] == "discarded"
     clock.forward(31 * DAY)
-    write(store, lambda tx: tx.forget(workers_ms=DAY, figures_ms=DAY))
+    write(store, lambda tx: tx.forget(workers_ms=DAY, figures_ms=DAY, audit_ms=DAY))
     assert ask(store, sequence=3)[1] == "created"
 
 

@@ -154,7 +154,7 @@ class NewestVerbs(CommonVerbs):
         again = move.status in (Status.QUEUED, Status.AWAITING_AUTH)
         if successor is None or (claim.sequence is None and not again):
             return move
-        error = {"class": "Superseded", "message": f"a newer request came: job {successor}", "code": "SUPERSEDED"}
+        error = {"class": "Superseded", "message": "a newer request took its place", "code": "SUPERSEDED"}
         return move._replace(
             status=Status.CANCELLED,
             result=None,
