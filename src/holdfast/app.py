@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from holdfast.engine.desk import Desk
-from holdfast.engine.jobs import enqueue
+from holdfast.engine.jobs import enqueue, outcomes
 from holdfast.handle import Handle
 from holdfast.model.errors import BadInput
 from holdfast.model.payload import SIZE_LIMIT, encode
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 
 OPTIONS = frozenset({
-    "context", "delay", "group", "key", "key_window", "max_attempts", "priority", "queue", "scheduled_at", "tenant",
-    "timeout",
+    "coalesce_key", "context", "debounce", "delay", "group", "key", "key_window", "max_attempts", "max_wait",
+    "priority", "queue", "scheduled_at", "sequence", "tenant", "timeout",
 })  # fmt: skip
 _LARGEST_PAYLOAD = 1024 * 1024 * 1024  # what SQLite itself takes
 
@@ -185,8 +185,8 @@ class App:
             answers = self.desk.join(connection, enqueue, jobs, self.max_depth)
             self.signal.tell_early(_news_of(*{job.queue for job in jobs}))
             return self._handles(answers)
-        if len(jobs) == 1 and not self.max_depth:
-            return self._handles([self.desk.insert(jobs[0])])
+        if len(jobs) == 1 and not self.max_depth and jobs[0].coalesce_key is None:
+            return self._handles(outcomes([self.desk.insert(jobs[0])]))
         return self._handles(self.desk.write(enqueue, jobs, self.max_depth))
 
     async def aenqueue_many(self, calls: Iterable[Call], *, connection: Any = None) -> list[Handle]:
@@ -225,7 +225,7 @@ class App:
 
     def handle(self, job_id: str) -> Handle:
         """A handle on a job that exists."""
-        return Handle(self, job_id, created=False)
+        return Handle(self, job_id, outcome="found")
 
     def get(self, job_id: str, *, tenant: str | None = None) -> Job:
         """The job as it is now."""
@@ -303,8 +303,8 @@ class App:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _handles(self, answers: list[tuple[str, bool]]) -> list[Handle]:
-        return [Handle(self, job_id, created=created) for job_id, created in answers]
+    def _handles(self, answers: list[tuple[str, str]]) -> list[Handle]:
+        return [Handle(self, job_id, outcome=outcome) for job_id, outcome in answers]
 
 
 def _news_of(*queues: str) -> News:

@@ -21,14 +21,21 @@ _LONGEST_WAIT = 3600.0
 
 
 class Handle:
-    """`created` is False when an idempotency key answered a job that was there before."""
+    """`outcome` says what the enqueue did: it `created` a job, or found a `duplicate` because the idempotency key was
+    taken; with a coalesce key it may have `replaced` a job that waits, or be `discarded` because a newer one is known.
+    """
 
-    __slots__ = ("_app", "created", "id")
+    __slots__ = ("_app", "id", "outcome")
 
-    def __init__(self, app: App, job_id: str, *, created: bool) -> None:
+    def __init__(self, app: App, job_id: str, *, outcome: str) -> None:
         self._app = app
         self.id = job_id
-        self.created = created
+        self.outcome = outcome
+
+    @property
+    def created(self) -> bool:
+        """Whether a new job was stored."""
+        return self.outcome == "created"
 
     def job(self) -> Job:
         """The job as it is now."""
@@ -45,11 +52,14 @@ class Handle:
                 "USE_AWAIT", "result() would block the running event loop: use `await handle.aresult()`"
             )
         deadline = _deadline(timeout)
-        while not (job := self.job()).ended:
+        job = self.job()
+        while not job.ended or _successor(job):  # an overtaken job's result is that of its successor
             left = deadline - monotonic()
             if left <= 0:
                 raise _too_late(job, timeout)
-            self._app.watch.wait(self.id, job.version, min(left, _LONGEST_WAIT))
+            if not job.ended:
+                self._app.watch.wait(job.id, job.version, min(left, _LONGEST_WAIT))
+            job = self._app.get(_successor(job) or job.id)
         return _result(job)
 
     async def aresult(self, timeout: float | None = None) -> Any:  # noqa: ASYNC109
@@ -57,11 +67,14 @@ class Handle:
         from holdfast.engine import jobs  # noqa: PLC0415
 
         deadline = _deadline(timeout)
-        while not (job := await self._app.desk.aread(jobs.get, self.id)).ended:
+        job = await self._app.desk.aread(jobs.get, self.id)
+        while not job.ended or _successor(job):
             left = deadline - monotonic()
             if left <= 0:
                 raise _too_late(job, timeout)
-            await self._app.watch.await_change(self.id, job.version, min(left, _LONGEST_WAIT))
+            if not job.ended:
+                await self._app.watch.await_change(job.id, job.version, min(left, _LONGEST_WAIT))
+            job = await self._app.desk.aread(jobs.get, _successor(job) or job.id)
         return _result(job)
 
     def cancel(self, *, mode: str = "immediate") -> dict[str, Any]:
@@ -86,6 +99,10 @@ def _too_late(job: Job, timeout: float | None) -> ResultTimeout:
         "RESULT_TIMEOUT",
         f"job {job.id} has not ended within {timeout} s: it is {job.status.value}{last}; `app.explain()` tells why",
     )
+
+
+def _successor(job: Job) -> str | None:
+    return job.error.get("successor") if job.ended and job.error is not None else None
 
 
 def _result(job: Job) -> Any:

@@ -26,7 +26,7 @@ def test_every_option_of_a_call_reaches_the_job(cli, app):
         "--max-attempts", "7", "--timeout", "5m", "--context", '{"user_id": "u-9"}',
         "--scheduled-at", "2030-01-16T12:00:00+02:00", "--json",
     )  # fmt: skip
-    assert answer.json == {"id": answer.json["id"], "status": "queued", "created": True}
+    assert answer.json == {"id": answer.json["id"], "status": "queued", "created": True, "outcome": "created"}
     job = app.get(answer.json["id"])
     assert (job.priority, job.idempotency_key, job.group, job.tenant, job.queue) == (2, "k-1", "g", "t", "slow")
     assert (job.max_attempts, job.timeout_ms, job.context) == (7, 300_000, {"user_id": "u-9"})
@@ -46,7 +46,7 @@ def test_a_key_that_is_taken_answers_with_its_job(cli):
     again = cli("enqueue", "tick", "--key", "once")
     assert (again.code, again.out.strip()) == (0, first["id"])
     assert "the key was taken" in again.err
-    assert cli("enqueue", "tick", "--key", "once", "--json").json == first | {"created": False}
+    assert cli("enqueue", "tick", "--key", "once", "--json").json == first | {"created": False, "outcome": "duplicate"}
 
 
 def test_a_key_of_another_request_is_refused(cli):

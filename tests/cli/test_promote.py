@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast import App
+from holdfast.store.moving import TABLES
 from tests.cli.given import running
 from tests.servers.postgres import server
 
@@ -25,7 +26,7 @@ def test_a_queue_moves_and_the_verdict_is_told(app, promote, database):
     answer = promote()
     assert (answer.code, answer.err) == (0, "")
     assert "ok  1 row of job_queue: 1 queued" in answer.out
-    assert answer.out.count("on both sides") == 5
+    assert answer.out.count("on both sides") == len(TABLES)
     assert "nothing was lost" in answer.out
     assert "Set HOLDFAST_URL to postgresql://" in answer.out
     assert "postgres@" not in answer.out, "no user, no password"
@@ -39,7 +40,7 @@ def test_programs_get_a_report(app, promote, url):
     assert report["outcome"] == "moved"
     assert report["from"] == url.partition("?")[0]
     assert report["statuses"] == {"queued": 1}
-    assert set(report["tables"]) == {"job_queue", "job_history", "job_figures", "job_pauses", "job_audit"}
+    assert set(report["tables"]) == set(TABLES)
     assert len(report["tables"]["job_queue"]["sha256"]) == 64
     assert promote("--json").json["outcome"] == "already"
 

@@ -154,7 +154,7 @@ def test_a_file_that_cannot_be_written_is_told(arguments, told):
 def test_a_fault_of_ours_shows_its_kind_and_nothing_else(cli, monkeypatch):
     from holdfast.cli import opening
 
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise KeyError(SECRET)
 
     monkeypatch.setattr(opening, "App", broken)

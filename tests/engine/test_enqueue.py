@@ -25,17 +25,17 @@ def test_a_new_job_is_queued_and_due(desk):
 def test_enqueue_answers_ids_in_the_order_of_the_request(desk):
     answers = enqueue_many(desk, new_job(payload="[0]"), new_job(payload="[1]"), max_depth=None)
     assert [get(desk, job_id).payload for job_id, _ in answers] == [[0], [1]]
-    assert [created for _, created in answers] == [True, True]
+    assert [outcome for _, outcome in answers] == ["created", "created"]
 
 
 def test_a_taken_key_answers_its_job(desk):
     first = enqueue(desk, key="k")
-    assert desk.write(jobs.enqueue, [new_job(key="k")]) == [(first, False)]
+    assert desk.write(jobs.enqueue, [new_job(key="k")]) == [(first, "duplicate")]
 
 
 def test_the_same_key_twice_in_one_request_is_one_job(desk):
     (first, second) = enqueue_many(desk, new_job(key="k"), new_job(key="k"))
-    assert (first[1], second) == (True, (first[0], False))
+    assert (first[1], second) == ("created", (first[0], "duplicate"))
 
 
 def test_one_refused_job_refuses_the_whole_request(desk):
@@ -89,4 +89,4 @@ def test_a_job_that_is_due_later_counts_as_waiting(desk):
 
 def test_a_repeated_key_is_answered_even_when_the_queue_is_full(desk):
     first = enqueue_many(desk, new_job(key="k"), new_job(), new_job())[0][0]
-    assert enqueue_many(desk, new_job(key="k")) == [(first, False)]
+    assert enqueue_many(desk, new_job(key="k")) == [(first, "duplicate")]

@@ -39,6 +39,7 @@ ONLY = {
     },
     "postgres": {
         "claim_rest": "SQLite's claims never meet: it has one writer",
+        "newest_lock": "the same",
         "insert_alone": "SQLite's transactions cost no round trips",
         "incoming": "COPY needs a place to put the rows",
         "incoming_copy": "SQLite has no COPY",

@@ -11,7 +11,7 @@ def test_a_job_is_accepted_and_can_be_looked_at(site):
     reply = site.post("/v1/jobs", {"type": "thumbnail", "payload": {"path": "ä.png"}, "queue": "images", "priority": 1})
 
     assert reply.status == 202
-    assert reply.json == {"id": reply.json["id"], "status": "queued", "created": True}
+    assert reply.json == {"id": reply.json["id"], "status": "queued", "created": True, "outcome": "created"}
     job = site.get(f"/v1/jobs/{reply.json['id']}")
     assert job.status == 200
     answers.JobView.model_validate(job.json)
@@ -74,7 +74,8 @@ def test_a_repeated_key_answers_the_first_job_and_its_status(site):
     site.complete("a")
     again = site.post("/v1/jobs", {"type": "a", "key": "k"})
 
-    assert (again.status, again.json) == (202, {"id": first["id"], "status": "completed", "created": False})
+    answer = {"id": first["id"], "status": "completed", "created": False, "outcome": "duplicate"}
+    assert (again.status, again.json) == (202, answer)
 
 
 def test_a_key_with_another_payload_is_a_conflict(site):

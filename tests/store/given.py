@@ -28,7 +28,9 @@ from tests.servers.postgres import server
 NOON = 1_737_028_800_000  # 2025-01-16T12:00:00.000Z
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 LEASE = MINUTE
-TABLES = ("job_queue", "job_history", "job_figures", "job_workers", "job_pauses", "job_leader", "job_audit")
+TABLES = (
+    "job_queue", "job_history", "job_figures", "job_workers", "job_pauses", "job_leader", "job_audit", "job_sequences",
+)  # fmt: skip
 NEWEST = "~"  # a cursor above every job
 
 MAIL = Lane("default", "mail")

@@ -37,6 +37,10 @@ class Row:
     version: int = 1
     lines: int = 0
     alone: bool = False
+    newest: str | None = None  # its coalesce key
+    sequence: int | None = None
+    behind: bool = False
+    became: bool = False  # its last line tells how many requests became this run
 
     def end(self, status: str, now: int) -> None:
         self.status = status
@@ -57,6 +61,7 @@ class Model:
         self.now = now
         self.rows: dict[str, Row] = {}
         self.paused: set[str] = set()
+        self.sequences: dict[tuple[str, str, str], tuple[int, str]] = {}
         self.endings = 0
 
     def insert(self, jobs: list[dict[str, Any]]) -> list[Row | None]:
@@ -92,10 +97,57 @@ class Model:
     def add(self, job_id: str, job: dict[str, Any]) -> None:
         window = job["window"]
         until = self.now + window if isinstance(window, int) else window
+        name = (job["tenant"], job["kind"], job["newest"])
+        running = self._same(name, "in_progress")
         self.rows[job_id] = Row(
             job_id, job["kind"], job["payload"], job["queue"], job["payload_version"], job["tenant"], job["priority"],
             self.now + job["delay"], job["max_attempts"], job["key"], until if job["key"] else None,
+            newest=job["newest"], sequence=job["sequence"], behind=running is not None,
         )  # fmt: skip
+
+    def coalesce(self, job: dict[str, Any]) -> tuple[str | None, str]:
+        """What a request with a coalesce key does; the id of its job, None for a new one."""
+        name = (job["tenant"], job["kind"], job["newest"])
+        last, last_id = self.sequences.get(name, (-1, ""))
+        if job["sequence"] is not None and job["sequence"] <= last:
+            row = self.rows.get(last_id)
+            if job["sequence"] < last or row is None or row.status not in ("failed", "dead_letter", "cancelled"):
+                return last_id, "discarded"
+        waiting = self._same(name, "queued")
+        if waiting is None:
+            return None, "created"
+        waiting.payload, waiting.payload_version, waiting.sequence = (
+            job["payload"],
+            job["payload_version"],
+            job["sequence"],
+        )
+        waiting.priority, waiting.due = (
+            min(waiting.priority, job["priority"]),
+            min(waiting.due, self.now + job["delay"]),
+        )
+        waiting.max_attempts, waiting.error = job["max_attempts"], None
+        waiting.attempts = waiting.failed = waiting.crashed = waiting.interrupted = 0
+        waiting.version += 1
+        waiting.lines += not waiting.became
+        waiting.became = True
+        return waiting.id, "replaced"
+
+    def remember(self, job_id: str, job: dict[str, Any]) -> None:
+        if job["sequence"] is not None:
+            self.sequences[job["tenant"], job["kind"], job["newest"]] = (job["sequence"], job_id)
+
+    def _same(self, name: tuple[str, str, str | None], status: str) -> Row | None:
+        found = [
+            row for row in self.rows.values() if (row.tenant, row.kind, row.newest) == name and row.status == status
+        ]
+        assert len(found) < 2 or name[2] is None
+        return found[0] if found and name[2] is not None else None
+
+    def _free(self, row: Row) -> None:
+        waiting = self._same((row.tenant, row.kind, row.newest), "queued")
+        if waiting is not None and waiting.behind:
+            waiting.behind = False
+            waiting.version += 1
 
     def claim(self, owner: str, lanes: list[Any], limit: int, lease_ms: int, *, alone: bool = False) -> list[Row]:
         due = [
@@ -103,6 +155,7 @@ class Model:
             for row in self.rows.values()
             if row.status == "queued"
             and row.alone == alone
+            and not row.behind
             and row.due <= self.now
             and row.queue not in self.paused
             and (row.queue, row.kind, row.payload_version) in lanes
@@ -124,10 +177,15 @@ class Model:
         if row is None or (expired and row.until >= self.now):
             return False
         status, wait, error = self._decide(row, outcome)
+        successor = self._same((row.tenant, row.kind, row.newest), "queued")
+        overtaken = successor is not None and (row.sequence is not None or status == "queued")
+        if overtaken:
+            status, wait, error = "cancelled", None, "Superseded"
         if wait is not None:
             row.due = self.now + wait
-        row.error = None if outcome == "returned" else error or row.error
-        row.result = '"done"' if outcome == "returned" else None
+        returned = outcome == "returned" and not overtaken
+        row.error = None if returned else error or row.error
+        row.result = '"done"' if returned else None
         row.failed += outcome in ("raised", "permanent", "after")
         row.crashed += outcome in ("crashed", "crashed alone")
         if outcome not in ("stopped", "unstarted", "crashed"):  # a run that ended by itself clears a suspect
@@ -136,9 +194,11 @@ class Model:
         row.attempts -= outcome in ("stopped", "unstarted", "snoozed", "suspected")
         row.token += expired
         row.version += 1
-        row.lines += outcome != "returned"
+        row.lines += not returned
+        row.became = row.became and returned
         row.end(status if status == "completed" or not row.asked_to_stop else "cancelled", self.now)
         self.endings += row.ended is not None
+        self._free(row)
         return True
 
     def _decide(self, row: Row, outcome: str) -> tuple[str, int | None, str | None]:  # noqa: PLR0911  # one for each ending
@@ -179,12 +239,18 @@ class Model:
             row.token += left == "in_progress"
             row.error = "Cancelled"
             row.end("cancelled", self.now)
+            self._free(row)
         row.version += 1
         return left
 
     def retry(self, job_id: str) -> bool:
         row = self.rows.get(job_id)
         if row is None or row.status not in ("failed", "dead_letter"):
+            return False
+        name = (row.tenant, row.kind, row.newest)
+        if self._same(name, "queued") or self._same(name, "in_progress"):
+            return False
+        if row.sequence is not None and self.sequences[name][0] > row.sequence:
             return False
         row.end("queued", self.now)
         row.alone = False

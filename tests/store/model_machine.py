@@ -68,7 +68,7 @@ OPTIONS: dict[str, list[Any]] = {
 # How often each action is taken. Hypothesis leaves out whole rules at random, and would so make most histories in
 # which nothing is ever claimed: one rule that deals the actions itself keeps them together.
 ACTIONS = {
-    "enqueue": 3, "claim": 9, "claim_alone": 2, "finish": 8, "renew": 2, "watchdog": 1, "cancel": 2, "retry": 2,
+    "enqueue": 3, "coalesce": 3, "claim": 9, "claim_alone": 2, "finish": 8, "renew": 2, "watchdog": 1, "cancel": 2, "retry": 2,
     "retention": 1, "pause_or_resume": 1, "time_passes": 5, "a_lease_ends": 3, "crash": 1,
 }  # fmt: skip
 DEALT = [name for name, weight in ACTIONS.items() for _ in range(weight)]
@@ -118,6 +118,7 @@ class StoreMachine(RuleBasedStateMachine):
         ]
         for job in jobs:
             job["window"] = job["window"] if job["key"] else None
+            job["newest"] = job["sequence"] = None
         new = [_request(job) for job in jobs]
         try:
             expected = self.model.insert(jobs)
@@ -135,6 +136,18 @@ class StoreMachine(RuleBasedStateMachine):
                 made[job["tenant"], job["key"]] = job_id
             else:
                 assert job_id == (twin if row is None else row.id)
+
+    def coalesce(self, dice: Random) -> None:
+        job = {name: dice.choice(values) for name, values in OPTIONS.items()} | {"key": None, "window": None}
+        job |= {"newest": dice.choice("cd"), "sequence": dice.choice([None, None, 1, 2, 3])}
+        known, expected = self.model.coalesce(job)
+        job_id, outcome = self.verb(lambda tx: tx.coalesce(_request(job)))
+        assert outcome == expected
+        assert job_id not in self.model.rows if known is None else job_id == known
+        if outcome == "created":
+            self.model.add(job_id, job)
+        if outcome != "discarded":
+            self.model.remember(job_id, job)
 
     def claim(self, dice: Random) -> None:
         owner, limit = dice.choice(["w1", "w2"]), dice.choice([1, 1, 2, 4])
@@ -289,7 +302,7 @@ def _expected(row: Row) -> tuple[Any, ...]:
     return (
         row.id, row.status, row.attempts, row.failed, row.crashed, row.interrupted, row.token, row.owner, _text(row.until),
         due, row.version, row.error, row.result, row.key, row.asked_to_stop, _text(row.ended),
-        int(row.alone and row.status == "queued"),
+        int(row.alone) + 2 * int(row.behind) if row.status == "queued" else 0,
     )  # fmt: skip
 
 
@@ -302,5 +315,6 @@ def _request(job: dict[str, Any]) -> NewJob:
     return NewJob(
         job["kind"], job["payload"], queue=job["queue"], priority=job["priority"], delay=job["delay"] / 1000, key=job["key"],
         tenant=job["tenant"], max_attempts=job["max_attempts"], payload_version=job["payload_version"],
-        key_window=window / 1000 if isinstance(window, int) else window,
+        key_window=window / 1000 if isinstance(window, int) else window, coalesce_key=job["newest"],
+        sequence=job["sequence"],
     )  # fmt: skip

@@ -33,11 +33,19 @@ class Seconds(click.ParamType[float]):
             self.fail(f"{text[:50]!a} is no duration: write 90, 90s, 5m, 2h or 1d", param, ctx)
 
 
+_TOLD = {
+    "duplicate": "the key was taken: this is the job that has it",
+    "replaced": "a job with this coalesce key was waiting: it has this payload now",
+    "discarded": "a request with this number, or a newer one, is known: this is its job",
+}
+
+
 @click.command(
     cls=Command,
     examples=(
         ('holdfast enqueue thumbnail --payload \'{"path": "a.png"}\'', "a job to run as soon as a worker is free"),
         ("holdfast enqueue report --delay 2h --key report-2025-01-16", "later, and only once"),
+        ("holdfast enqueue index --coalesce-key doc-7 --debounce 2s", "the newest of several requests, once they stop"),
         ("make-payload | holdfast enqueue import --payload - --json", "a payload from standard input"),
     ),
 )
@@ -52,6 +60,10 @@ class Seconds(click.ParamType[float]):
 @click.option("--delay", type=Seconds(), metavar="DURATION", help="Run no earlier than this from now: 90, 5m, 2h.")
 @click.option("--scheduled-at", metavar="TIME", help="Run no earlier than this: 2025-01-16T12:00:00Z.")
 @click.option("--key", help="Idempotency key: a second enqueue with it answers with the first job.")
+@click.option("--coalesce-key", help="Newest wins: a later enqueue with it takes the place of a job that waits.")
+@click.option("--sequence", type=int, help="The request's number under its coalesce key: an older one is discarded.")
+@click.option("--debounce", type=Seconds(), metavar="DURATION", help="Run this long after the last such enqueue.")
+@click.option("--max-wait", type=Seconds(), metavar="DURATION", help="But no later than this after the first one.")
 @click.option("--group", help="A key of yours for jobs that belong together.")
 @click.option("--tenant", help="Whose job it is.")
 @click.option("--queue", help="The queue it waits in; `default` if not given.")
@@ -74,10 +86,11 @@ def command(type: str, payload: str, context: str | None, url: str | None, *, as
         handle = app.enqueue(type, arguments, **given)
         if not as_json:
             click.echo(clean(handle.id))
-            if not handle.created:
-                click.echo("the key was taken: this is the job that has it", err=True)
+            if handle.outcome in _TOLD:
+                click.echo(_TOLD[handle.outcome], err=True)
             return
-        click.echo(json_text({"id": handle.id, "status": handle.status().value, "created": handle.created}))
+        answer = {"id": handle.id, "status": handle.status().value, "created": handle.created}
+        click.echo(json_text(answer | {"outcome": handle.outcome}))
 
 
 def _object(what: str, text: str) -> dict[str, Any]:

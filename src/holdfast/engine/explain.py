@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.jobs import get
 from holdfast.model import stamp
-from holdfast.model.status import Status
+from holdfast.model.status import ALONE, BEHIND, Status
 
 if TYPE_CHECKING:
     from holdfast.model.job import Job
@@ -54,7 +54,9 @@ def _waiting(tx: Transaction, job: Job) -> list[Reason]:
         reasons.append(Reason("NOT_DUE", f"due in {_span(due - tx.now)}{after}"))
     paused = [row for row in tx.overview(1)["paused"] if row[0] == job.queue]
     reasons += [Reason("PAUSED", f"queue {name!r} was paused by {by} at {since}") for name, since, by in paused]
-    if job.held:
+    if job.held & BEHIND:
+        reasons.append(Reason("BEHIND", "a job with the same coalesce key runs: this one begins when that has ended"))
+    if job.held & ALONE:
         reasons.append(Reason("ALONE", "a process it ran in died: it runs next in a process of its own"))
     reasons += _workers(tx, job)
     if not reasons:

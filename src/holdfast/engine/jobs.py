@@ -22,11 +22,37 @@ _CANCELLED = '{"class":"Cancelled","message":"stopped on request","code":"CANCEL
 
 def enqueue(
     tx: Transaction, jobs: Sequence[NewJob], max_depth: Mapping[str, int] | None = None
-) -> list[tuple[str, bool]]:
-    """Store new jobs, all or none; for each its id and whether it was created."""
+) -> list[tuple[str, str]]:
+    """Store new jobs, all or none; for each its id and what was done: see `Handle.outcome`."""
     if max_depth:
         _check_depth(tx, jobs, max_depth)
-    return tx.insert(jobs)
+    if all(job.coalesce_key is None for job in jobs):
+        return outcomes(tx.insert(jobs))
+    return _newest(tx, jobs)
+
+
+def outcomes(answers: Sequence[tuple[str, bool]]) -> list[tuple[str, str]]:
+    """What a store answers, in words."""
+    return [(job_id, "created" if created else "duplicate") for job_id, created in answers]
+
+
+def _newest(tx: Transaction, jobs: Sequence[NewJob]) -> list[tuple[str, str]]:
+    """Of the requests with one coalesce key only the newest is stored; the others are told what became of them."""
+    plain = [job for job in jobs if job.coalesce_key is None]
+    stored = outcomes(tx.insert(plain)) if plain else []
+    answers = {id(job): answer for job, answer in zip(plain, stored, strict=True)}
+    keyed: dict[tuple[str, str, str], list[NewJob]] = {}
+    for job in jobs:
+        if job.coalesce_key is not None:
+            keyed.setdefault((job.tenant, job.type, job.coalesce_key), []).append(job)
+    for key in sorted(keyed):  # in one order for all callers: nobody waits for somebody who waits for him
+        requests = keyed[key]
+        newest = max(reversed(requests), key=lambda job: -1 if job.sequence is None else job.sequence)
+        newest.priority = min(job.priority for job in requests)
+        job_id, answer = tx.coalesce(newest, len(requests))
+        answers |= {id(job): (job_id, "discarded" if answer == "discarded" else "replaced") for job in requests}
+        answers[id(newest)] = (job_id, answer)
+    return [answers[id(job)] for job in jobs]
 
 
 def get(tx: Transaction, job_id: str, tenant: str | None = None) -> Job:
@@ -76,6 +102,11 @@ def cancel(
 def retry(tx: Transaction, job_id: str, *, tenant: str | None = None, actor: str | None = None) -> Job:
     """Send a failed or dead-lettered job round again, its counters at zero."""
     job = get(tx, job_id, tenant)
+    newer = tx.newer(job_id)
+    if newer is not None:
+        raise Conflict(
+            "SUPERSEDED", f"job {job_id} was overtaken: job {newer} is the newest of its coalesce key; look at that one"
+        )
     if not tx.retry(job_id, tenant):
         advice = "enqueue it anew instead" if job.ended else "it has not ended: cancel it, or let it go on"
         raise Conflict(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -62,11 +62,14 @@ class JobView(JobSummary):
 
 
 class Enqueued(Answer):
-    """`created` is false when an idempotency key answered a job that was there before."""
+    """`created` is false when the key of the request answered a job that was there before; `outcome` says more: it was a
+    `duplicate`; or, with a coalesce key, `replaced` a job that waited or was `discarded` because a newer one is known.
+    """
 
     id: str
     status: Status
     created: bool
+    outcome: Literal["created", "duplicate", "replaced", "discarded"]
 
 
 class JobPage(Answer):

@@ -41,6 +41,12 @@ class NewJobBody(Body):
     key_window: Literal["active"] | Seconds | None = Field(
         default=None, description="how long the key is kept: `active` until the job ends, or seconds"
     )
+    coalesce_key: str | None = Field(
+        default=None, description="newest wins: a later request with it takes the place of one that waits"
+    )
+    sequence: int | None = Field(default=None, description="the request's number: an older one is discarded")
+    debounce: Seconds | None = Field(default=None, description="due so many seconds after the last request")
+    max_wait: Seconds | None = Field(default=None, description="but no later than so many after the first")
     group: str | None = Field(default=None, description="your key for jobs that belong together")
     tenant: str | None = Field(default=None, description="whose job it is")
     max_attempts: int | None = Field(default=None, description="how many runs it may take")

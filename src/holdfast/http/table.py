@@ -54,7 +54,7 @@ TABLE: tuple[Entry, ...] = (
         "/v1/jobs", "enqueue", jobs.enqueue_jobs, "Enqueue one job, or a list of up to 1,000: all or none", "jobs",
         body=shapes.NewJobBody, body_required=True, most=shapes.MOST_ENQUEUED, answer=answers.Enqueued, status=202,
         problems=(409, 429), example=_JOB,
-        answer_example={"id": "01JHQ8Y3M0G5V7T2K4N6P8R0SD", "status": "queued", "created": True},
+        answer_example={"id": "01JHQ8Y3M0G5V7T2K4N6P8R0SD", "status": "queued", "created": True, "outcome": "created"},
     ),
     _get(
         "/v1/jobs", "list_jobs", jobs.list_jobs, "List jobs, newest first", "jobs",

@@ -24,12 +24,17 @@ _SHOWN_RUNNING, _SHOWN_RECENT = 20, 25
 def enqueue_and_look(
     tx: Transaction, new: Sequence[NewJob], max_depth: Mapping[str, int] | None = None
 ) -> list[dict[str, Any]]:
-    """Store new jobs, all or none; for each its id, its status and whether it was created."""
+    """Store new jobs, all or none; for each its id, its status and what was done."""
     answers = jobs.enqueue(tx, new, max_depth)
-    older = tx.versions([job_id for job_id, created in answers if not created])
+    older = tx.versions([job_id for job_id, outcome in answers if outcome != "created"])
     return [
-        {"id": job_id, "status": Status.QUEUED.value if created else older[job_id][1], "created": created}
-        for job_id, created in answers
+        {
+            "id": job_id,
+            "status": Status.QUEUED.value if outcome == "created" else older[job_id][1],
+            "created": outcome == "created",
+            "outcome": outcome,
+        }
+        for job_id, outcome in answers
     ]
 
 

@@ -39,6 +39,7 @@ CODES: dict[str, str] = {
     "UNKNOWN_TYPE": "no handler of that type is registered in this process",
     "JOB_NOT_FOUND": "no job has that id",
     "WRONG_STATUS": "the job's status does not allow that",
+    "SUPERSEDED": "a newer request with the same coalesce key has taken its place",
     "KEY_CONFLICT": "the idempotency key is taken by a job of another type or payload",
     "QUEUE_FULL": "the queue is at its maximum depth and the job's priority is not high",
     "STORE_UNAVAILABLE": "the database did not answer in time",

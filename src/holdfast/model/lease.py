@@ -34,6 +34,8 @@ class Claim(NamedTuple):
     lease_until: str
     started_at: str
     key_until: str | None
+    coalesce_key: str | None = None
+    sequence: int | None = None
 
 
 class Lane(NamedTuple):

@@ -20,8 +20,8 @@ class NewJob:
     """A request that has passed every check of its options; its payload is strict JSON text."""
 
     __slots__ = (
-        "context", "delay", "group", "key", "key_window", "max_attempts", "payload", "payload_version",
-        "priority", "queue", "scheduled_at", "tenant", "timeout_ms", "type",
+        "coalesce_key", "context", "debounce", "delay", "group", "key", "key_window", "max_attempts", "max_wait",
+        "payload", "payload_version", "priority", "queue", "scheduled_at", "sequence", "tenant", "timeout_ms", "type",
     )  # fmt: skip
 
     def __init__(
@@ -35,6 +35,10 @@ class NewJob:
         scheduled_at: datetime | str | None = None,
         key: str | None = None,
         key_window: str | float | timedelta | None = None,
+        coalesce_key: str | None = None,
+        sequence: int | None = None,
+        debounce: float | timedelta | None = None,
+        max_wait: float | timedelta | None = None,
         group: str | None = None,
         tenant: str = "",
         max_attempts: int = 3,
@@ -50,6 +54,16 @@ class NewJob:
         self.scheduled_at = None if scheduled_at is None else check_scheduled_at(scheduled_at, delay)
         self.key = None if key is None else check_name("key", key)
         self.key_window = None if key_window is None else check_key_window(key_window, key)
+        self.coalesce_key: str | None = None
+        self.sequence: int | None = None
+        self.debounce: int | None = None
+        self.max_wait: int | None = None
+        if coalesce_key is not None:
+            self._newest(coalesce_key, sequence, debounce, max_wait)
+        elif sequence is not None or debounce is not None or max_wait is not None:
+            raise BadInput(
+                "BAD_OPTION", "sequence, debounce and max_wait need a coalesce_key: what is it the newest of?"
+            )
         self.group = None if group is None else check_name("group", group)
         self.tenant = tenant if tenant == "" else check_name("tenant", tenant)
         self.max_attempts = check_count("max_attempts", max_attempts, MOST_ATTEMPTS)
@@ -57,11 +71,33 @@ class NewJob:
         self.context = context
         self.payload_version = check_count("version", payload_version, 1_000_000)
 
+    def _newest(self, key: object, sequence: object, debounce: object, max_wait: object) -> None:
+        """What a newer request with the same coalesce key does to an older one."""
+        if self.key is not None:
+            raise BadInput("BAD_OPTION", "give key or coalesce_key: a job is the only one of its kind, or the newest")
+        self.coalesce_key = check_name("coalesce_key", key)
+        if sequence is not None:
+            if type(sequence) is not int or not 0 <= sequence < 2**63:
+                raise BadInput("BAD_OPTION", f"sequence is a whole number from 0, below 2^63, not {shown(sequence)}")
+            self.sequence = sequence
+        if debounce is not None:
+            if self.delay is not None or self.scheduled_at is not None:
+                raise BadInput("BAD_OPTION", "debounce says when the job is due: leave out delay and scheduled_at")
+            self.debounce = check_delay(debounce, "debounce")
+            self.delay = self.debounce
+        if max_wait is not None:
+            if self.debounce is None:
+                raise BadInput("BAD_OPTION", "max_wait bounds a debounce: give both")
+            self.max_wait = check_delay(max_wait, "max_wait")
+            self.delay = min(self.debounce, self.max_wait)
+
     def with_payload(self, payload: str) -> NewJob:
         """The same request for another payload: its options need no second check."""
         job = object.__new__(NewJob)
         job.type, job.payload, job.queue, job.priority = self.type, payload, self.queue, self.priority
         job.delay, job.scheduled_at = self.delay, self.scheduled_at
+        job.coalesce_key, job.sequence, job.debounce = self.coalesce_key, self.sequence, self.debounce
+        job.max_wait = self.max_wait
         job.key, job.key_window, job.group, job.tenant = self.key, self.key_window, self.group, self.tenant
         job.max_attempts, job.timeout_ms = self.max_attempts, self.timeout_ms
         job.context, job.payload_version = self.context, self.payload_version
@@ -108,12 +144,12 @@ def check_count(what: str, count: object, most: int) -> int:
     raise BadInput("BAD_OPTION", f"{what} is a whole number from 1 to {most}, not {shown(count)}")
 
 
-def check_delay(delay: object) -> int:
+def check_delay(delay: object, what: str = "delay") -> int:
     """Seconds or a timedelta, as milliseconds."""
-    ms = _milliseconds("delay", "BAD_DATE", delay)
+    ms = _milliseconds(what, "BAD_DATE", delay)
     if 0 <= ms <= stamp.LAST:
         return ms
-    raise BadInput("BAD_DATE", f"delay must lie between 0 and the year 9999, not {shown(delay)}")
+    raise BadInput("BAD_DATE", f"{what} must lie between 0 and the year 9999, not {shown(delay)}")
 
 
 def check_timeout(timeout: object, what: str = "timeout") -> int:

@@ -19,6 +19,7 @@ class Status(StrEnum):
 
 # Why a waiting job is outside the due index, as bits of its `held`.
 ALONE = 1  # it ran in a process that died: next it runs in a process of its own
+BEHIND = 2  # a job with the same coalesce key runs: this one is next
 
 WAITING = frozenset({Status.QUEUED, Status.AWAITING_AUTH})
 TERMINAL = frozenset({Status.COMPLETED, Status.FAILED, Status.DEAD_LETTER, Status.CANCELLED})

@@ -24,6 +24,7 @@ TABLES = {
     "job_figures": "figures",
     "job_pauses": "pauses",
     "job_audit": "audit",
+    "job_sequences": "sequences",
 }
 
 

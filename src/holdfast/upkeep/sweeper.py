@@ -50,4 +50,4 @@ def _enqueue_sweeps(tx: Transaction, sweeps: Sequence[tuple[str, str, int]]) -> 
         NewJob(kind, "{}", queue=queue, max_attempts=1, key=f"{kind}/{tx.now // every}", key_window=2 * every / 1000)
         for kind, queue, every in sweeps
     ]
-    return sum(created for _, created in enqueue(tx, jobs))
+    return sum(outcome == "created" for _, outcome in enqueue(tx, jobs))

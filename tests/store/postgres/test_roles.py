@@ -18,7 +18,7 @@ from tests.servers.postgres import server
 from tests.store.given import DONE, TABLES, claim, dead, enqueue, finish, get, listed, write
 
 ROLES = ("owner", "worker", "reader", "tenant")
-POLICED = ("job_queue", "job_history")
+POLICED = ("job_queue", "job_history", "job_sequences")
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +39,8 @@ def shared():
         enqueue(store, "waiting", tenant=tenant)
         gone = dead(store, tenant=tenant)
         write(store, lambda tx, gone=gone: jobs.purge(tx, gone, actor="ann"))
+        newest = NewJob("waiting", "{}", tenant=tenant, coalesce_key="c", sequence=1)
+        write(store, lambda tx, newest=newest: tx.coalesce(newest))
     write(store, lambda tx: tx.pause("images", "ann"))
     write(store, lambda tx: tx.lead("me", 1000))
     write(store, lambda tx: tx.beat({"id": "w", "host": "h", "pid": 1, "lanes": "[]", "places": 1, "running": 0}))
@@ -79,7 +81,7 @@ def rows(url, table, where="true"):
 
 COLUMN = {
     "job_queue": "version", "job_history": "why", "job_figures": "count", "job_workers": "pid", "job_pauses": "paused_by",
-    "job_leader": "owner", "job_audit": "act",
+    "job_leader": "owner", "job_audit": "act", "job_sequences": "discarded",
 }  # fmt: skip
 
 
@@ -211,7 +213,7 @@ def test_an_application_of_a_tenant_sees_its_jobs_and_no_others(shared, acme):
     theirs = PostgresStore(shared)
     foreign = [job_id for job_id in listed(theirs) if get(theirs, job_id).tenant != "acme"]
     theirs.close()
-    assert len(foreign) == 6
+    assert len(foreign) == 8
     for job_id in foreign:
         for verb in (acme.get, acme.cancel, acme.retry, acme.explain):
             with pytest.raises(Exception, match="no job"):

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
 from holdfast.model.news import News
-from holdfast.store.verbs import CommonVerbs, Line
+from holdfast.store.newest import NewestVerbs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from holdfast.store.newest import Key
     from holdfast.store.postgres.connection import Connection
     from holdfast.store.sql import Queries
+    from holdfast.store.verbs import Line
 
 
-class Verbs(CommonVerbs):
+class Verbs(NewestVerbs):
     """An open transaction at one instant, read from the database when it began."""
 
     __slots__ = ("connection", "news", "now", "queries", "stamp", "witness")
@@ -39,6 +41,12 @@ class Verbs(CommonVerbs):
     def execute(self, sql: str, parameters: Any = ()) -> list[Any]:
         """Run a statement of the caller's own, in this transaction."""
         return self.connection.execute(sql, parameters)
+
+    def lock_keys(self, keys: Sequence[Key]) -> None:
+        """Until the transaction ends. Whoever locks several does so in their order."""
+        if keys:
+            tenants, types, names = map(array, zip(*keys, strict=True))
+            self.run("newest_lock", tenants=tenants, types=types, keys=names)
 
     def write_history(self, lines: Sequence[Line]) -> None:
         if not lines:

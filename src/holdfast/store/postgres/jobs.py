@@ -45,6 +45,7 @@ class JobVerbs(Verbs):
 
     def cancel(self, job_id: str, *, tenant: str | None, graceful: bool, error: str) -> str | None:
         this = {"id": job_id, "tenant": tenant, "now": self.stamp}
+        keys = [key for key, _ in self.key_of(job_id)]  # locked before the row, as by those who end its run
         waiting = self.run("cancel_waiting", **this, error=error)
         if waiting:
             left = waiting[0][0]
@@ -57,6 +58,7 @@ class JobVerbs(Verbs):
         self.news.jobs.append(job_id)
         if not graceful or waiting:
             self.change("free_active_key", ids=array([job_id]))
+            self.free_newest(keys)
         return str(left)
 
     def _insert_many(self, rows: list[dict[str, object]]) -> set[str]:

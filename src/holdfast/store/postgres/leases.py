@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.model import stamp
 from holdfast.model.lease import Claim
 from holdfast.model.status import Status
+from holdfast.store.newest import keys_of
 from holdfast.store.postgres.base import Verbs, array
 from holdfast.store.verbs import claims, line_of
 
@@ -56,6 +57,7 @@ class LeaseVerbs(Verbs):
     def finish(self, endings: Sequence[Ending], *, expired: bool = False) -> list[bool]:
         if not endings:
             return []
+        endings = self.settle_newest(endings)
         runs: dict[tuple[str, int], int] = {}
         for place, (claim, _) in enumerate(endings):
             runs.setdefault((claim.id, claim.token), place)  # a run ends once: its first ending holds
@@ -63,7 +65,9 @@ class LeaseVerbs(Verbs):
         accepted = [False] * len(endings)
         for key in reached:
             accepted[runs[key]] = True
-        self._record([ending for ending, held in zip(endings, accepted, strict=True) if held], reached)
+        ended = [ending for ending, held in zip(endings, accepted, strict=True) if held]
+        self._record(ended, reached)
+        self.free_newest(keys_of(ended))
         return accepted
 
     def next_due(self, lanes: Sequence[Lane], *, due_too: bool = False) -> int | None:

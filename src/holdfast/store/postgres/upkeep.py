@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.model import stamp
 from holdfast.model.status import TERMINAL
+from holdfast.store.newest import SEQUENCES_KEPT_MS
 from holdfast.store.postgres.base import Verbs, array
 from holdfast.store.postgres.leases import minute_of
 
@@ -33,6 +34,7 @@ class UpkeepVerbs(Verbs):
         self.run("forget_workers", before=self._before(workers_ms), id=worker)
         self.run("forget_figures", before=minute_of(self._before(figures_ms)))
         self.run("forget_audit", before=self._before(audit_ms))
+        self.run("forget_sequences", before=self._before(SEQUENCES_KEPT_MS))
 
     def purge(self, job_id: str, status: str) -> bool:
         return self._purge([(job_id, status)]) == 1

@@ -6,19 +6,20 @@ import json
 
 from holdfast.model import stamp
 from holdfast.model.news import News
-from holdfast.store.verbs import CommonVerbs
+from holdfast.store.newest import NewestVerbs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from holdfast.store.newest import Key
     from holdfast.store.sql import Queries
     from holdfast.store.sqlite.connection import Connection
     from holdfast.store.verbs import Line
 
 
-class Verbs(CommonVerbs):
+class Verbs(NewestVerbs):
     """An open transaction at one instant, read after the write lock was taken."""
 
     __slots__ = ("_space", "connection", "news", "now", "queries", "stamp")
@@ -44,6 +45,9 @@ class Verbs(CommonVerbs):
 
         check_statement(sql)
         return self.connection.execute(sql, parameters)
+
+    def lock_keys(self, keys: Sequence[Key]) -> None:
+        """Whoever writes is alone as it is."""
 
     def check_space(self, needed: int) -> None:
         """Refuse new work of so many bytes on a nearly full disk, so that what runs can still be finished."""

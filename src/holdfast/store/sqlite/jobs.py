@@ -73,3 +73,4 @@ class JobVerbs(Verbs):
         rows = self.run("get", id=job_id, tenant=None)
         if self.job(rows[0]).ended:
             self.change("free_active_key", id=job_id)
+            self.free_newest([key for key, _ in self.key_of(job_id)])

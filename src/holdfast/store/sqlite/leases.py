@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from holdfast.model import stamp
 from holdfast.model.status import Status
+from holdfast.store.newest import keys_of
 from holdfast.store.sqlite.base import Verbs
 from holdfast.store.verbs import claims, line_of
 
@@ -48,6 +49,15 @@ class LeaseVerbs(Verbs):
         return [self.change("renew", id=job_id, token=token, until=until) == 1 for job_id, token in holds]
 
     def finish(self, endings: Sequence[Ending], *, expired: bool = False) -> list[bool]:
+        keys = keys_of(endings)
+        if not keys:
+            return self._finish_all(endings, expired=expired)
+        # One after the other: each looks at who waits behind it.
+        accepted = [self._finish_all(self.settle_newest([ending]), expired=expired)[0] for ending in endings]
+        self.free_newest(keys_of([ending for ending, held in zip(endings, accepted, strict=True) if held]))
+        return accepted
+
+    def _finish_all(self, endings: Sequence[Ending], *, expired: bool) -> list[bool]:
         once = not expired and len({ending.claim.id for ending in endings}) == len(endings)  # of two the first counts
         completed = [ending for ending in endings if once and ending.move.status is Status.COMPLETED]
         at_once = bool(completed) and self._complete(completed)

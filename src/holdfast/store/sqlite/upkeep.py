@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.model import stamp
 from holdfast.model.status import TERMINAL
+from holdfast.store.newest import SEQUENCES_KEPT_MS
 from holdfast.store.sqlite.base import Verbs
 
 TYPE_CHECKING = False
@@ -32,6 +33,7 @@ class UpkeepVerbs(Verbs):
         self.run("forget_workers", before=stamp.to_text(max(0, self.now - workers_ms)), id=worker)
         self.run("forget_figures", before=stamp.to_text(max(0, self.now - figures_ms))[:16])
         self.run("forget_audit", before=stamp.to_text(max(0, self.now - audit_ms)))
+        self.run("forget_sequences", before=stamp.to_text(max(0, self.now - SEQUENCES_KEPT_MS)))
 
     def purge(self, job_id: str, status: str) -> bool:
         if not self.change("purge", id=job_id, status=status):

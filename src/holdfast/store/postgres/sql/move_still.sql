@@ -1,2 +1,2 @@
 -- move_still: nobody else writes to the tables until the transaction ends; reading goes on.
-lock table job_queue, job_history, job_figures, job_pauses, job_audit in share row exclusive mode
+lock table job_queue, job_history, job_figures, job_pauses, job_audit, job_sequences in share row exclusive mode

@@ -6,3 +6,4 @@ delete from job_workers;
 delete from job_pauses;
 delete from job_leader;
 delete from job_audit;
+delete from job_sequences;

@@ -6,3 +6,4 @@ alter table job_workers rename to moved_job_workers;
 alter table job_pauses rename to moved_job_pauses;
 alter table job_leader rename to moved_job_leader;
 alter table job_audit rename to moved_job_audit;
+alter table job_sequences rename to moved_job_sequences;

@@ -6,3 +6,4 @@ alter table moved_job_workers rename to job_workers;
 alter table moved_job_pauses rename to job_pauses;
 alter table moved_job_leader rename to job_leader;
 alter table moved_job_audit rename to job_audit;
+alter table moved_job_sequences rename to job_sequences;

@@ -1,0 +1,179 @@
+"""Newest wins, the same on every store: of the jobs with one coalesce key at most one waits and one runs.
+
+A newer request takes the place of the one that waits. While one runs, the next is held; whatever ends the run frees it.
+So all who enqueue for a key, and all who end its runs, come one after the other: a SQLite file has one writer anyway,
+elsewhere `lock_keys` sees to it.
+"""
+
+from __future__ import annotations
+
+import json
+
+from holdfast.model import stamp
+from holdfast.model.status import BEHIND, TERMINAL, Status
+from holdfast.store.verbs import CommonVerbs, Line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.model.decide import Move
+    from holdfast.model.lease import Claim
+    from holdfast.model.request import NewJob
+    from holdfast.store.port import Ending
+
+    Key = tuple[str, str, str]  # tenant, type, coalesce key
+
+SEQUENCES_KEPT_MS = 30 * 24 * 3600 * 1000  # after their last use: longer than any job is kept
+_BECAME = "requests became this run"
+
+
+class NewestVerbs(CommonVerbs):
+    """Part of the transaction of either store."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]: ...
+        def lock_keys(self, keys: Sequence[Key]) -> None: ...
+
+    def coalesce(self, job: NewJob, requests: int = 1) -> tuple[str, str]:
+        assert job.coalesce_key is not None, "jobs without a key are inserted"
+        row = self.new_row(job, "")
+        key = (str(row["tenant"]), job.type, job.coalesce_key)
+        self.lock_keys([key])
+        if job.sequence is not None and (newer := self._too_late(key, job.sequence)):
+            return newer, "discarded"
+        job_id = self._replaced(job, row, key, requests)
+        answer = "replaced"
+        if job_id is None:
+            ((job_id, _),) = self.insert([job])
+            held = BEHIND if self.run("newest_running", **_named(key)) else 0
+            self.change("newest_mark", id=job_id, coalesce_key=job.coalesce_key, sequence=job.sequence, held=held)
+            answer = "created"
+            self._count_requests(job_id, 0, requests - 1)
+        if job.sequence is not None:
+            self.change("sequence_set", id=job_id, sequence=job.sequence, now=self.stamp, **_named(key))
+        return job_id, answer
+
+    def outrun(self, claim: Claim) -> str | None:
+        """The job that waits behind a run, if there is one."""
+        if claim.coalesce_key is None:
+            return None
+        rows = self.run("newest_waiting", **_named((claim.tenant, claim.type, claim.coalesce_key)))
+        return str(rows[0][0]) if rows else None
+
+    def settle_newest(self, endings: Sequence[Ending]) -> list[Ending]:
+        """The endings, of which some become another: a run that was overtaken is over, and never tried again."""
+        keys = keys_of(endings)
+        if not keys:
+            return list(endings)
+        self.lock_keys(keys)
+        return [ending._replace(move=self._overtaken(ending)) for ending in endings]
+
+    def free_newest(self, keys: Sequence[Key]) -> None:
+        """Runs of these keys are over: let those behind them begin."""
+        for key in keys:
+            for job_id, queue in self.run("newest_free", behind=BEHIND, now=self.stamp, **_named(key)):
+                self.news.jobs.append(job_id)
+                self.news.queues.add(queue)
+
+    def retry(self, job_id: str, tenant: str | None = None) -> bool:
+        return self.newer(job_id) is None and super().retry(job_id, tenant)
+
+    def newer(self, job_id: str) -> str | None:
+        for key, sequence in self.key_of(job_id):
+            rivals = self.run("newest_waiting", **_named(key)) + self.run("newest_running", **_named(key))
+            known = [] if sequence is None else self.run("sequence", **_named(key))
+            rivals += [(newest,) for last, newest in known if last > sequence]
+            for rival, *_ in rivals:
+                if rival != job_id:
+                    return str(rival)
+        return None
+
+    def key_of(self, job_id: str) -> list[tuple[Key, int | None]]:
+        """The coalesce key of a job, locked, and its number."""
+        found = [((tenant, kind, key), sequence) for tenant, kind, key, sequence in self.run("newest_of", id=job_id)]
+        self.lock_keys([key for key, _ in found])
+        return found
+
+    def _too_late(self, key: Key, sequence: int) -> str | None:
+        """The job of a newer request, or of the same one unless it ended badly."""
+        for last, job_id in self.run("sequence", **_named(key)):
+            if sequence > last:
+                return None
+            job = self.get(job_id) if sequence == last else None
+            if job is not None and job.status in TERMINAL and job.status is not Status.COMPLETED:
+                return None
+            self.change("sequence_late", now=self.stamp, **_named(key))
+            return str(job_id)
+        return None
+
+    def _replaced(self, job: NewJob, row: dict[str, object], key: Key, requests: int) -> str | None:
+        """The id of the waiting job that became this request. It may be claimed at this moment: then there is none."""
+        for job_id, status, attempts, created_at, queue in self.run("newest_waiting", **_named(key)):
+            due = str(row["scheduled_at"])
+            if job.max_wait is not None:
+                due = min(due, stamp.to_text(min(stamp.from_text(created_at) + job.max_wait, stamp.LAST)))
+            if not self.change(
+                "replace",
+                id=job_id,
+                payload=job.payload,
+                payload_version=job.payload_version,
+                context=job.context,
+                sequence=job.sequence,
+                priority=job.priority,
+                scheduled_at=due,
+                later=int(job.debounce is not None),
+                max_attempts=job.max_attempts,
+                timeout_ms=job.timeout_ms,
+                now=self.stamp,
+            ):
+                return None
+            self._count_requests(job_id, attempts, requests, status)
+            self.news.queues.add(queue)
+            self.news.jobs.append(job_id)
+            return str(job_id)
+        return None
+
+    def _count_requests(self, job_id: str, attempts: int, more: int, status: str = "queued") -> None:
+        """One line of history, however many they are."""
+        if not more:
+            return
+        for line, why in self.run("history_last", id=job_id):
+            number, _, rest = why.partition(" ")
+            if rest == _BECAME:
+                self.change("history_mend", id=job_id, line=line, why=f"{int(number) + more} {_BECAME}", now=self.stamp)
+                return
+        self.write_history([Line(job_id, status, f"{more + 1} {_BECAME}", attempts)])
+
+    def _overtaken(self, ending: Ending) -> Move:
+        claim, move = ending
+        successor = self.outrun(claim)
+        again = move.status in (Status.QUEUED, Status.AWAITING_AUTH)
+        if successor is None or (claim.sequence is None and not again):
+            return move
+        error = {"class": "Superseded", "message": "a newer request took its place", "code": "SUPERSEDED"}
+        return move._replace(
+            status=Status.CANCELLED,
+            result=None,
+            error=json.dumps(error | {"successor": successor}),
+            wait_ms=None,
+            hold=0,
+            why="superseded",
+        )
+
+
+def _key_of(claim: Claim) -> Key | None:
+    return None if claim.coalesce_key is None else (claim.tenant, claim.type, claim.coalesce_key)
+
+
+def keys_of(endings: Sequence[Ending]) -> list[Key]:
+    """The coalesce keys of runs, each once, in order."""
+    return sorted({key for claim, _ in endings if (key := _key_of(claim)) is not None})
+
+
+def _named(key: Key) -> dict[str, object]:
+    tenant, kind, coalesce_key = key
+    return {"tenant": tenant, "type": kind, "coalesce_key": coalesce_key}
