@@ -62,7 +62,7 @@ class JobView(JobSummary):
 
 
 class Enqueued(Answer):
-    """`created` is false when the key of the request answered a job that was there before; `outcome` says more: it was a
+    """`created` is false when the request's key answered a job that was there before; `outcome` says more: it was a
     `duplicate`; or, with a coalesce key, `replaced` a job that waited or was `discarded` because a newer one is known.
     """
 
