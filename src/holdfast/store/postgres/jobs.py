@@ -69,13 +69,13 @@ class JobVerbs(Verbs):
     def _copy(self, jobs: Sequence[NewJob], ids: list[str]) -> list[tuple[str, bool]]:
         """Store many jobs the shortest way."""
         now, due, tenant = self.stamp, self.due, self.connection.location.tenant
-        rows = [
+        rows = (  # made while the server stores those before them
             (
                 job_id, job.type, job.priority, due(job), job.payload, job.max_attempts, now, now, job.queue,
                 job.tenant or tenant, job.group, job.context, job.payload_version, job.timeout_ms,
             )
             for job, job_id in zip(jobs, ids, strict=True)
-        ]  # fmt: skip
+        )  # fmt: skip
         with self.connection.all_or_none():
             self.connection.copy(self.queries["insert_copy"], rows)
         self.witness = ids[0]
