@@ -40,7 +40,11 @@ ONLY = {
     "postgres": {
         "claim_rest": "SQLite's claims never meet: it has one writer",
         "newest_lock": "the same",
+        "claim_on": "SQLite's indexes keep no entries of what is gone",
         "insert_alone": "SQLite's transactions cost no round trips",
+        "insert_copy": "SQLite has no COPY",
+        "session": "SQLite has no pooler to be told apart from",
+        "unlocked": "SQLite's transactions wait for no row: it has one writer",
         "incoming": "COPY needs a place to put the rows",
         "incoming_copy": "SQLite has no COPY",
         "insert_many": "the same",

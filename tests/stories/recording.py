@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import struct
-import subprocess
 from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.stories.preloaded import compiled
 
 _HEAD = struct.Struct("<IIQQ40s")
 _MAGIC = 0xD15C0001
@@ -36,14 +36,7 @@ class Step(NamedTuple):
 
 def build_recorder(folder: Path) -> Path:
     """Compile the recorder into a folder of the test's own."""
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    assert compiler, "the power-cut story records real processes: install a C compiler (cc, gcc or clang)"
-    library = folder / "recorder.so"
-    source = Path(__file__).with_name("recorder.c")
-    command = [compiler, "-shared", "-fPIC", "-O2", "-Wall", "-o", str(library), str(source), "-ldl"]
-    built = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stderr
-    return library
+    return compiled("recorder.c", folder)
 
 
 def recorded_environment(library: Path, folder: Path, log: Path) -> dict[str, str]:

@@ -97,7 +97,11 @@ class Transaction(Protocol):
         """Extend leases by (id, token); False where the lease is lost."""
 
     def finish(self, endings: Sequence[Ending], *, expired: bool = False) -> list[bool]:
-        """End runs by (id, token); False where the lease is lost. With `expired`, only runs whose lease ran out."""
+        """End runs by (id, token); False where the lease is lost.
+
+        With `expired`, only runs whose lease ran out; one that another transaction has in its hands is left to the next
+        time.
+        """
 
     def progress(self, job_id: str, token: int, progress: str) -> bool:
         """Show how far a run is; False where the lease is lost."""

@@ -222,20 +222,22 @@ class CommonVerbs:
 
         return job_of(row)
 
+    def due(self, job: NewJob) -> str:
+        """The stamp from which on a new job may run."""
+        if job.scheduled_at is not None:
+            return stamp.to_text(job.scheduled_at)
+        if job.delay:
+            return stamp.to_text(min(self.now + job.delay, stamp.LAST))
+        return self.stamp
+
     def new_row(self, job: NewJob, job_id: str) -> dict[str, object]:
         """What is stored of a new job, by the names of the query."""
-        if job.scheduled_at is not None:
-            due = stamp.to_text(job.scheduled_at)
-        elif job.delay:
-            due = stamp.to_text(min(self.now + job.delay, stamp.LAST))
-        else:
-            due = self.stamp
         window = job.key_window
         return {
             "id": job_id,
             "type": job.type,
             "priority": job.priority,
-            "scheduled_at": due,
+            "scheduled_at": self.due(job),
             "payload": job.payload,
             "key": job.key,
             "max_attempts": job.max_attempts,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import UTC, datetime
+from time import monotonic
 
 import psycopg
 import pytest
@@ -15,7 +16,7 @@ from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from holdfast.store.port import Ending, Order
-from tests.store.given import DONE, MAIL, NOON, claim, enqueue, finish, get, insert, running, write
+from tests.store.given import DONE, LEASE, MAIL, NOON, claim, enqueue, finish, get, insert, recover, running, write
 
 PRINT = Lane("default", "print")
 
@@ -63,6 +64,31 @@ def test_a_claim_that_was_too_late_locks_no_more_than_it_takes(pg, held, url, op
     pg.commit()
     assert first == ids[1:3]
     assert second == ids[3:]
+
+
+def test_the_watchdog_does_not_wait_for_a_run_that_another_has_in_its_hands(pg, held, url, open_url):
+    stuck, free = running(pg), running(pg)
+    later = open_url(url, clock=lambda: NOON + LEASE + 1)
+    held(stuck.id)  # as a worker that was cut off between its finish and its commit
+    begin = monotonic()
+    assert recover(later) == [False, True]
+    assert monotonic() - begin < 5
+    assert [get(pg, run.id).status for run in (stuck, free)] == [Status.IN_PROGRESS, Status.QUEUED]
+    held.let_go()
+    assert recover(later) == [True]
+
+
+def test_a_worker_that_falls_silent_in_mid_transaction_lets_go_of_its_rows_within_seconds(pg):
+    limits = []
+
+    def look(tx):
+        limits.extend(tx.execute("show idle_in_transaction_session_timeout")[0])
+
+    pg.write([look])
+    pg.write([look, look])
+    look(pg.begin())  # a caller's own block may think for longer
+    pg.roll_back()
+    assert limits == ["5s", "5s", "5s", "1min"]
 
 
 def test_many_workers_finish_and_count_at_once(pg, url, open_url):

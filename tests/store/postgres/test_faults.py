@@ -104,6 +104,17 @@ def test_a_commit_that_made_no_job_is_told_as_not_known(behind_proxy):
     assert "not known" in str(refusal(lambda: write(store, pause_and_fall_silent)))
 
 
+def test_where_one_connection_fell_silent_the_other_is_not_waited_for(behind_proxy):
+    proxy, store = behind_proxy
+    first = enqueue(store)
+    assert listed(store) == [first]
+    proxy.mute()  # from now on only new connections work
+    assert listed(store) == [first]
+    begin = monotonic()
+    assert enqueue(store)
+    assert monotonic() - begin < 1
+
+
 def test_a_number_that_was_given_to_another_transaction_after_a_crash_proves_nothing(pg):
     enqueue(pg)
     assert pg._became(pg._mark, "0" * 26) == "aborted"

@@ -32,9 +32,14 @@ def test_a_tenant_in_the_address_stays_here():
     assert Location("postgresql://h/jobs").tenant == Location("postgresql://h/jobs?tenant=").tenant == ""
 
 
-def test_statements_are_not_prepared_unless_asked_for():
+def test_no_statement_is_prepared_by_its_count_unless_asked_for():
     assert Location("postgresql://h/jobs").prepare_after is None
     assert Location("postgresql://h/jobs?prepare=off").prepare_after is None
+
+
+@pytest.mark.parametrize(("setting", "told"), [("", True), ("?prepare=auto", True), ("?prepare=off", False)])
+def test_the_lone_enqueue_may_be_prepared_unless_that_is_off(setting, told):
+    assert Location(f"postgresql://h/jobs{setting}").prepare_repeated is told
 
 
 @pytest.mark.parametrize(

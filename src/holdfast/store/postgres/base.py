@@ -76,5 +76,10 @@ def array(values: Iterable[object]) -> str:
     return "{" + ",".join(["null" if value is None else f'"{_escaped(str(value))}"' for value in values]) + "}"
 
 
+def numbers(values: Iterable[int]) -> str:
+    """The same for whole numbers, which need no quotes."""
+    return "{" + ",".join(map(str, values)) + "}"
+
+
 def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    return text.replace("\\", "\\\\").replace('"', '\\"') if '"' in text or "\\" in text else text

@@ -8,6 +8,7 @@ text would depend on the session's time zone.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,14 @@ from psycopg.types.string import TextBinaryLoader
 
 from holdfast.model import stamp
 from holdfast.model.errors import StoreError
+from holdfast.store.postgres.trail import Trail
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
     from psycopg.abc import Buffer, PQGen
 
+    from holdfast.model.lease import Lane
     from holdfast.store.postgres.location import Location
 
 SAVEPOINT, RELEASE, UNDO = "savepoint holdfast", "release savepoint holdfast", "rollback to savepoint holdfast"
@@ -33,6 +36,8 @@ _MS_OF_2000 = 946_684_800_000  # where PostgreSQL's own count begins
 _GRACE = 2.0  # seconds: the server's time-out comes first, which leaves the connection usable
 _FETCH = 2_000  # rows at a time
 _AGAIN = frozenset(("40001", "40P01"))  # serialization failure, deadlock
+_UNPREPARED = frozenset(("26000", "42P05"))  # no such prepared statement, or already one: another session's
+_NOT_BY_COUNT = 2**31  # uses after which a statement is prepared unasked
 
 _REASONS = {
     "25006": ("STORE_READ_ONLY", "the server takes no writes; is it a standby? give the address of the primary"),
@@ -60,6 +65,8 @@ class Connection:
         tenant = location.tenant
         self._tenant = f"set local holdfast.tenant = {Literal(tenant).as_string(raw)}" if tenant else None
         self._cursor = shaped(psycopg.Cursor(raw))
+        self._uses, self._prepares = 0, False  # of the statement that is repeated
+        self._trails: dict[tuple[Lane, ...], Trail] = {}
 
     @classmethod
     def open(cls, location: Location) -> Connection:
@@ -88,6 +95,26 @@ class Connection:
         """Run one of our statements and count the rows it changed."""
         return int(self._cursor.execute(sql, parameters).rowcount)
 
+    def repeat(self, sql: str, parameters: Mapping[str, object], session: str) -> int:
+        """The same for a statement of one possible plan that is sent again and again: prepared from its second use on.
+
+        `session` asks for the process that serves us: if the server greeted us as another, a pooler stands between, and
+        nothing is prepared.
+        """
+        self._uses += 1
+        if self._uses == 2 and self.location.prepare_repeated:  # noqa: PLR2004
+            self._prepares = self.run(session, {}) == [(self.raw.info.backend_pid,)]
+            self.raw.prepare_threshold = _NOT_BY_COUNT if self._prepares else None
+        if not self._prepares:
+            return self.change(sql, parameters)
+        try:
+            return int(self._cursor.execute(sql, parameters, prepare=True).rowcount)
+        except psycopg.Error as error:
+            if error.sqlstate not in _UNPREPARED:
+                raise
+        self._prepares, self.raw.prepare_threshold = False, None  # a pooler that hides well
+        return self.change(sql, parameters)
+
     def execute(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
         """Run a statement of the caller's own, as the driver takes and answers it."""
         cursor = self.raw.execute(sql, parameters or None)
@@ -106,11 +133,24 @@ class Connection:
             cursor.execute(sql, binary=True)
             yield from cursor
 
-    def begin(self, *questions: str, read_only: bool = False) -> list[Any]:
+    def trail(self, lanes: Sequence[Lane]) -> Trail:
+        """How far the claims of these lanes have come on this connection."""
+        key = tuple(lanes)
+        found = self._trails.get(key)
+        if found is None:
+            found = self._trails[key] = Trail(key)
+        return found
+
+    def rests(self) -> list[float]:
+        """Seconds until claims look at the front again, where they do not now."""
+        return [rest for trail in self._trails.values() if (rest := trail.rest)]
+
+    def begin(self, *questions: str, read_only: bool = False, own: bool = False) -> list[Any]:
         """Open a transaction, set its limits and ask what is to be known of it: one round trip for all of it."""
         mode = " isolation level repeatable read read only" if read_only else " read write"
         limits = f"set local statement_timeout = {self.location.deadline * 1000}"
-        idle = f"set local idle_in_transaction_session_timeout = {self.location.idle_ms}"
+        idle_ms = self.location.own_idle_ms if own else self.location.idle_ms
+        idle = f"set local idle_in_transaction_session_timeout = {idle_ms}"
         cursor = self.raw.execute(";".join(filter(None, (f"begin{mode}", limits, idle, self._tenant, *questions))))
         answers = []
         while cursor.nextset():
@@ -126,6 +166,7 @@ class Connection:
         """Undo the open transaction, if the server has not done so already."""
         if self.raw.closed:
             return
+        self._trails.clear()  # what was claimed here is free again, behind them
         try:
             self.raw.execute("rollback")
         except psycopg.Error:
@@ -139,6 +180,10 @@ class Connection:
         """Whether nothing more can be asked of it."""
         return bool(self.raw.closed)
 
+    def is_silent(self) -> bool:
+        """Whether it was lost because the server did not answer in time."""
+        return bool(self.raw.silent)
+
     def close(self) -> None:
         """Let go of the server; an open transaction is undone."""
         self.raw.close()
@@ -148,11 +193,13 @@ class _Bounded(psycopg.Connection[Any]):
     """A connection whose every wait comes to an end."""
 
     deadline = 0.0
+    silent = False
 
     def wait(self, gen: PQGen[Any], *args: Any, **kwargs: Any) -> Any:
         try:
             return super().wait(_until(gen, monotonic() + self.deadline), *args, **kwargs)
         except _TooLate:
+            self.silent = True
             self.close()
             raise psycopg.OperationalError("the server did not answer in time") from None
 
@@ -167,7 +214,12 @@ class _StampLoader(Loader):
     format = Format.BINARY
 
     def load(self, data: Buffer) -> str:
-        return stamp.to_text(int.from_bytes(data, "big", signed=True) // 1000 + _MS_OF_2000)
+        return _stamp(bytes(data))
+
+
+@lru_cache(maxsize=1024)  # the jobs of a claim share most of their instants
+def _stamp(data: bytes) -> str:
+    return stamp.to_text(int.from_bytes(data, "big", signed=True) // 1000 + _MS_OF_2000)
 
 
 def is_missing_table(error: BaseException) -> bool:

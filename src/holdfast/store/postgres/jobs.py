@@ -28,8 +28,11 @@ class JobVerbs(Verbs):
     __slots__ = ()
 
     def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
-        rows = [self.new_row(job, job_id) for job, job_id in zip(jobs, new_ids(self.now, len(jobs)), strict=True)]
-        self.news.queues.update(job.queue for job in jobs)
+        ids = new_ids(self.now, len(jobs))
+        self.news.queues.update([job.queue for job in jobs])
+        if len(jobs) > 1 and self._may_copy(jobs):
+            return self._copy(jobs, ids)
+        rows = [self.new_row(job, job_id) for job, job_id in zip(jobs, ids, strict=True)]
         if len(rows) < 2:  # noqa: PLR2004
             return list(map(self._insert_one, rows))
         with self.connection.all_or_none():  # even if the caller's transaction goes on
@@ -60,6 +63,25 @@ class JobVerbs(Verbs):
             self.change("free_active_key", ids=array([job_id]))
             self.free_newest(keys)
         return str(left)
+
+    def _may_copy(self, jobs: Sequence[NewJob]) -> bool:
+        """Whether COPY can do it: it passes over no taken key, and is refused where a policy binds the role."""
+        return all(job.key is None for job in jobs) and not self.run("policed")[0][0]
+
+    def _copy(self, jobs: Sequence[NewJob], ids: list[str]) -> list[tuple[str, bool]]:
+        """Store many jobs the shortest way."""
+        now, due, tenant = self.stamp, self.due, self.connection.location.tenant
+        rows = (  # made while the server stores those before them
+            (
+                job_id, job.type, job.priority, due(job), job.payload, job.max_attempts, now, now, job.queue,
+                job.tenant or tenant, job.group, job.context, job.payload_version, job.timeout_ms,
+            )
+            for job, job_id in zip(jobs, ids, strict=True)
+        )  # fmt: skip
+        with self.connection.all_or_none():
+            self.connection.copy(self.queries["insert_copy"], rows)
+        self.witness = ids[0]
+        return [(job_id, True) for job_id in ids]
 
     def _insert_many(self, rows: list[dict[str, object]]) -> set[str]:
         """Store what meets no taken key; answers which."""

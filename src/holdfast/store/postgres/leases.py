@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from operator import itemgetter
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
 from holdfast.model.lease import Claim
 from holdfast.model.status import Status
 from holdfast.store.newest import keys_of
-from holdfast.store.postgres.base import Verbs, array
+from holdfast.store.postgres.base import Verbs, array, numbers
 from holdfast.store.verbs import claims, line_of
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from holdfast.model.decide import Move
     from holdfast.model.lease import Lane
     from holdfast.store.port import Ending, Order
+    from holdfast.store.postgres.trail import Trail
 
 _NEVER = "infinity"
 _by_turn = itemgetter(11, 17, 0)  # priority, scheduled_at, id of a claimed row
@@ -31,12 +33,8 @@ class LeaseVerbs(Verbs):
     def claim(self, order: Order) -> list[Claim]:
         if order.limit < 1:
             return []
-        told = self._take("claim", order, order.limit)
-        rows = [row[:-1] for row in told]
-        if not told or len(told) < told[0][-1]:  # others may have been quicker
-            rows += self._take("claim_rest", order, order.limit - len(rows))
-        rows.sort(key=_by_turn)
-        return claims(rows)
+        trail = self.connection.trail(order.lanes)
+        return claims(self._go_on(order, trail) if trail.rest else self._from_the_front(order, trail))
 
     def claim_alone(self, order: Order) -> list[Claim]:
         return claims(sorted(self._take("due_alone", order, order.limit), key=_by_turn))
@@ -48,7 +46,7 @@ class LeaseVerbs(Verbs):
             self.run(
                 "renew",
                 ids=array(job_id for job_id, _ in wanted),
-                tokens=array(token for _, token in wanted),
+                tokens=numbers(token for _, token in wanted),
                 until=until,
             )
         )
@@ -61,7 +59,8 @@ class LeaseVerbs(Verbs):
         runs: dict[tuple[str, int], int] = {}
         for place, (claim, _) in enumerate(endings):
             runs.setdefault((claim.id, claim.token), place)  # a run ends once: its first ending holds
-        reached = self._end([endings[runs[key]] for key in sorted(runs)], expired=expired)
+        wanted = self._unlocked(sorted(runs)) if expired else sorted(runs)
+        reached = self._end([endings[runs[key]] for key in wanted], expired=expired)
         accepted = [False] * len(endings)
         for key in reached:
             accepted[runs[key]] = True
@@ -72,32 +71,70 @@ class LeaseVerbs(Verbs):
 
     def next_due(self, lanes: Sequence[Lane], *, due_too: bool = False) -> int | None:
         due = self.run("next_due", now=self.ever if due_too else self.stamp, **_lanes(lanes))[0][0]
-        return None if due is None else stamp.from_text(due)
+        dues = [] if due is None else [stamp.from_text(due)]
+        return min(dues + [self.now + int(rest * 1000) for rest in self.connection.rests()], default=None)
+
+    def _from_the_front(self, order: Order, trail: Trail) -> list[tuple[Any, ...]]:
+        """The best jobs that are due."""
+        begin = monotonic()
+        told = self._take("claim", order, order.limit)
+        took = monotonic() - begin
+        rows = [row[:-2] for row in told]
+        if not told or len(told) < told[0][-2]:  # others may have been quicker
+            rows += self._take("claim_rest", order, order.limit - len(rows))
+        rows.sort(key=_by_turn)
+        if told:
+            trail.looked(rows, self.now, full=len(rows) == order.limit, read=told[0][-1] or 0, took=took)
+        return rows
+
+    def _go_on(self, order: Order, trail: Trail) -> list[tuple[Any, ...]]:
+        """The best jobs that are due and not behind the last claims."""
+        queues, types, versions, priorities, since = map(array, zip(*trail.starts(), strict=True))
+        rows = self.run(
+            "claim_on",
+            owner=order.owner,
+            until=stamp.to_text(self.now + order.lease_ms),
+            now=self.stamp,
+            limit=order.limit,
+            queues=queues,
+            types=types,
+            payload_versions=versions,
+            priorities=priorities,
+            since=since,
+        )
+        rows.sort(key=_by_turn)
+        trail.went_on(rows)
+        return rows
 
     def _take(self, query: str, order: Order, limit: int) -> list[tuple[Any, ...]]:
         until = stamp.to_text(self.now + order.lease_ms)
         return self.run(query, owner=order.owner, until=until, now=self.stamp, limit=limit, **_lanes(order.lanes))
 
+    def _unlocked(self, runs: list[tuple[str, int]]) -> list[tuple[str, int]]:
+        """Those whose row no other transaction holds: one that was cut off in the middle holds it for seconds."""
+        free = {job_id for (job_id,) in self.run("unlocked", ids=array(job_id for job_id, _ in runs))}
+        return [run for run in runs if run[0] in free]
+
     def _end(self, endings: list[Ending], *, expired: bool) -> dict[tuple[str, int], str]:
         """Write the endings in one statement; answers the status that each accepted one reached."""
         kinds: dict[tuple[Any, ...], int] = {}
-        numbers = [kinds.setdefault((move.status, *move[2:]), len(kinds) + 1) for _, move in endings]
-        moves = [endings[numbers.index(number)].move for number in kinds.values()]
+        kind_of = [kinds.setdefault((move.status, *move[2:]), len(kinds) + 1) for _, move in endings]
+        moves = [endings[kind_of.index(number)].move for number in kinds.values()]
         rows = self.run(
             "finish",
             ids=array(claim.id for claim, _ in endings),
-            tokens=array(claim.token for claim, _ in endings),
+            tokens=numbers(claim.token for claim, _ in endings),
             results=array(move.result for _, move in endings),
-            moves=array(numbers),
+            moves=numbers(kind_of),
             statuses=array(move.status.value for move in moves),
             due=array(map(self._due, moves)),
             errors=array(move.error for move in moves),
-            give_back=array(move.give_back for move in moves),
-            failed=array(move.failed for move in moves),
-            crashed=array(move.crashed for move in moves),
-            interrupted=array(move.interrupted for move in moves),
-            hold=array(move.hold for move in moves),
-            free=array(move.free for move in moves),
+            give_back=numbers(move.give_back for move in moves),
+            failed=numbers(move.failed for move in moves),
+            crashed=numbers(move.crashed for move in moves),
+            interrupted=numbers(move.interrupted for move in moves),
+            hold=numbers(move.hold for move in moves),
+            free=numbers(move.free for move in moves),
             forced=int(expired),
             expired_before=self.stamp if expired else _NEVER,
             now=self.stamp,
@@ -140,7 +177,7 @@ class LeaseVerbs(Verbs):
             statuses=statuses,
             measures=measures,
             buckets=buckets,
-            counts=array(counts.values()),
+            counts=numbers(counts.values()),
         )
 
 

@@ -12,7 +12,10 @@ from holdfast.model.request import check_name
 
 CHANNEL = "holdfast"  # of NOTIFY; a second queue in a schema of the same database has one of its own
 DEADLINE = 30  # seconds
-_IDLE_MS = 60_000  # a transaction whose holder fell silent ends, and lets go of its rows
+# A transaction whose holder fell silent ends, and lets go of its rows. Between our own statements there is hardly a
+# moment; inside `with app.transaction()` there is whatever the caller does.
+_IDLE_MS = 60_000
+_OWN_IDLE_MS = 5_000
 _LONGEST_DEADLINE = 3600
 _LONGEST_NAME = 64
 
@@ -20,7 +23,19 @@ _LONGEST_NAME = 64
 class Location:
     """A checked `postgresql://` address. Settings that are not ours go to the driver as they are."""
 
-    __slots__ = ("channel", "conninfo", "deadline", "given", "idle_ms", "prepare_after", "shown", "tenant", "url")
+    __slots__ = (
+        "channel",
+        "conninfo",
+        "deadline",
+        "given",
+        "idle_ms",
+        "own_idle_ms",
+        "prepare_after",
+        "prepare_repeated",
+        "shown",
+        "tenant",
+        "url",
+    )
 
     def __init__(self, url: str) -> None:
         try:
@@ -37,10 +52,13 @@ class Location:
         self.deadline = _whole("deadline", settings.pop("deadline", str(DEADLINE)), _LONGEST_DEADLINE)
         self.idle_ms = _IDLE_MS
         self.channel = _channel(settings.pop("channel", CHANNEL))
+        self.own_idle_ms = _OWN_IDLE_MS
         self.tenant = _tenant(settings.pop("tenant", ""))
-        # Off by default: a pooler in transaction mode hands a prepared statement to a session that never saw it.
-        prepare = settings.pop("prepare", "off")
-        self.prepare_after = None if prepare == "off" else _whole("prepare", prepare, 1000)
+        # A pooler in transaction mode hands a prepared statement to a session that never saw it. So by default only the
+        # one is prepared that is worth it, where none stands between. Plans of others must heed how a table has grown.
+        prepare = settings.pop("prepare", "auto")
+        self.prepare_repeated = prepare == "auto"
+        self.prepare_after = None if prepare in ("auto", "off") else _whole("prepare", prepare, 1000)
         self.given = frozenset(settings)
         self.conninfo = urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(settings, quote_via=quote), ""))
         host = parts.hostname or settings.get("host", "")
@@ -56,7 +74,7 @@ class Location:
         """The same address for work that takes its time and has the database to itself."""
         other = Location(self.url)
         other.deadline = _LONGEST_DEADLINE
-        other.idle_ms = _LONGEST_DEADLINE * 1000
+        other.idle_ms = other.own_idle_ms = _LONGEST_DEADLINE * 1000
         return other
 
     def options(self) -> dict[str, object]:

@@ -58,6 +58,7 @@ class PostgresStore:
         self._ahead: float | None = None
         self._writer: Connection | None = None
         self._reader: Connection | None = None
+        self._doubted: set[str] = set()  # not to be waited on: the other one fell silent
         self._open: PostgresTransaction | None = None
         self._left_alone: list[Connection | None] = []
         self._joins = Joins(self.location, self.queries, clock)
@@ -66,7 +67,7 @@ class PostgresStore:
         if len(calls) == 1:
             return self._write_alone(calls[0])
         try:
-            transaction = self.begin()
+            transaction = self._begin(own=True)
         except Exception as error:  # noqa: BLE001  # nobody can write now: each would only wait as long again
             return [self._told(error)] * len(calls), News()
         try:
@@ -108,11 +109,10 @@ class PostgresStore:
                 return call(transaction)
             finally:
                 transaction.connection.roll_back()
+                self._doubt_after(transaction.connection, "_writer")
 
     def begin(self) -> PostgresTransaction:
-        with self._telling():
-            self._open = self._begun("_writer")
-        return self._open
+        return self._begin()
 
     def commit(self) -> News:
         transaction, self._open = self._open, None
@@ -135,6 +135,7 @@ class PostgresStore:
         transaction, self._open = self._open, None
         if transaction is not None:
             transaction.connection.roll_back()
+            self._doubt_after(transaction.connection, "_reader")
 
     def join(self, connection: Any) -> PostgresTransaction:
         return self._joins.join(connection)
@@ -168,11 +169,17 @@ class PostgresStore:
         self._left_alone = [self._reader, self._writer]
         self._reader = self._writer = self._open = None
 
+    def _begin(self, *, own: bool = False) -> PostgresTransaction:
+        """Open a transaction to write; `own`: nobody but us has a say in how long it lasts."""
+        with self._telling():
+            self._open = self._begun("_writer", own=own)
+        return self._open
+
     def _write_alone(self, call: Callable[[Any], Any]) -> tuple[list[Any], News]:
         tries = TRIES
         while True:
             try:
-                answer = call(self.begin())
+                answer = call(self._begin(own=True))
                 return [answer], self.commit()
             except Exception as error:  # noqa: BLE001  # the caller gets it as the answer
                 self.roll_back()
@@ -189,10 +196,10 @@ class PostgresStore:
 
         Should the answer be lost, the same job is sent once more on a new connection: its id makes that harmless.
         """
-        connection = self._writer or self._connect("_writer")
+        connection = self._current("_writer") or self._connect("_writer")
         row = self._lone_row(job, connection)
         try:
-            made = connection.change(self.queries["insert_alone"], row)
+            made = connection.repeat(self.queries["insert_alone"], row, self.queries["session"])
         except Exception:
             if not connection.is_lost():
                 raise
@@ -262,28 +269,44 @@ class PostgresStore:
             sleep(0.05)
         return None
 
-    def _begun(self, which: str, *, read_only: bool = False) -> PostgresTransaction:
+    def _begun(self, which: str, *, read_only: bool = False, own: bool = False) -> PostgresTransaction:
         """A transaction that has begun; on a new connection where the old one was lost since its last use."""
         questions = [
             self.queries[name] for name in (*(() if self._clock else ("now",)), *(() if read_only else ("mark",)))
         ]
-        connection = getattr(self, which)
+        connection = self._current(which)
         if connection is None:
             connection = self._connect(which)
-            answers = connection.begin(*questions, read_only=read_only)
+            answers = connection.begin(*questions, read_only=read_only, own=own)
         else:
             try:
-                answers = connection.begin(*questions, read_only=read_only)
+                answers = connection.begin(*questions, read_only=read_only, own=own)
             except Exception:
                 if not connection.is_lost():
                     raise
                 setattr(self, which, None)
-                return self._begun(which, read_only=read_only)
+                self._doubt_after(connection, "_writer" if read_only else "_reader")
+                return self._begun(which, read_only=read_only, own=own)
         if not read_only:
             self._mark = answers.pop()
         if answers:
             self._tell_time(answers[0])
         return PostgresTransaction(connection, self.queries, self._clock() if self._clock else answers[0])
+
+    def _current(self, which: str) -> Connection | None:
+        """The connection that is open and not doubted."""
+        connection: Connection | None = getattr(self, which)
+        if connection is not None and which in self._doubted:
+            connection.close()
+            setattr(self, which, None)
+            connection = None
+        self._doubted.discard(which)
+        return connection
+
+    def _doubt_after(self, lost: Connection, other: str) -> None:
+        """Where one connection fell silent the other has, too: who uses it next opens it anew and need not find out."""
+        if lost.is_silent():
+            self._doubted.add(other)
 
     def _connect(self, which: str) -> Connection:
         connection = Connection.open(self.location)

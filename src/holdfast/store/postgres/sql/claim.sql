@@ -1,5 +1,8 @@
 -- claim: take the best due jobs of some lanes under a lease; each claim is a new token and one more attempt. A row that
--- another claim has in its hands is passed by; the last column tells how many were found, so that the caller sees it.
+-- another claim has in its hands is passed by; the last columns tell how many were found, so that the caller sees it, and
+-- how many entries of the index this session has read of late, the dead among them. What was found is locked by its id:
+-- the checks of the table say what waits, for where it is named by its status, and the statistics are from a time when
+-- nothing waited, the planner reads all that waits instead.
 with recursive wanted (queue, type, payload_version) as (
     select distinct w.queue, w.type, w.payload_version
     from unnest(:queues::text[], :types::text[], :payload_versions::integer[]) as w (queue, type, payload_version)
@@ -43,7 +46,8 @@ found as materialized (
 taken as (
     select j.id from job_queue as j
     where j.id = any (array (select id from found))
-        and j.status = 'queued' and j.held = 0 and j.scheduled_at <= :now::timestamptz
+        and j.lease_owner is null and j.completed_at is null and j.status <> 'awaiting_auth'
+        and j.held = 0 and j.scheduled_at <= :now::timestamptz
     order by j.id
     for update skip locked
 )
@@ -55,4 +59,5 @@ returning
     j.id, j.lease_token, j.type, j.queue, j.payload, j.payload_version, j.attempts, j.max_retries, j.failed, j.crashed,
     j.interrupted, j.priority, j.tenant, j.group_key, j.context, j.timeout_ms, j.created_at, j.scheduled_at, j.lease_owner,
     j.lease_until, j.started_at, j.key_until, j.coalesce_key, j.sequence,
-    (select count(*) from found)
+    (select count(*) from found),
+    (select pg_stat_get_xact_tuples_returned('job_queue_due'::regclass))

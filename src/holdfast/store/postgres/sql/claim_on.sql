@@ -1,0 +1,31 @@
+-- claim_on: what a claim takes while dead rows lie thick before the living: each lane is read, priority by priority, from
+-- where the claims before it came to. Locks row by row and no further than it needs, as claim_rest does.
+with wanted (queue, type, payload_version, priority, since) as (
+    select w.queue, w.type, w.payload_version, w.priority, w.since
+    from unnest(
+        :queues::text[], :types::text[], :payload_versions::integer[], :priorities::integer[], :since::timestamptz[]
+    ) as w (queue, type, payload_version, priority, since)
+    where not exists (select from job_pauses as p where p.scope = 'queue' and p.name = w.queue)
+),
+taken as materialized (
+    select head.id from wanted as w
+    cross join lateral (
+        select j.scheduled_at, j.id from job_queue as j
+        where j.status = 'queued' and j.held = 0
+            and j.queue = w.queue and j.type = w.type and j.payload_version = w.payload_version
+            and j.priority = w.priority and j.scheduled_at >= w.since and j.scheduled_at <= :now::timestamptz
+        order by j.scheduled_at, j.id
+        limit :limit
+        for update skip locked
+    ) as head
+    order by w.priority
+    limit :limit
+)
+update job_queue as j set
+    status = 'in_progress', lease_owner = :owner, lease_until = :until::timestamptz, lease_token = lease_token + 1,
+    attempts = attempts + 1, started_at = :now::timestamptz, updated_at = :now::timestamptz, version = version + 1
+where j.id = any (array (select id from taken))
+returning
+    j.id, j.lease_token, j.type, j.queue, j.payload, j.payload_version, j.attempts, j.max_retries, j.failed, j.crashed,
+    j.interrupted, j.priority, j.tenant, j.group_key, j.context, j.timeout_ms, j.created_at, j.scheduled_at, j.lease_owner,
+    j.lease_until, j.started_at, j.key_until, j.coalesce_key, j.sequence

@@ -1,0 +1,83 @@
+"""The short ways of an enqueue are taken where they are open, and only there."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.model.errors import StoreError
+from holdfast.model.request import NewJob
+from tests.store.given import get, insert, listed
+
+
+def lone(store, **options):
+    return store.insert_alone(NewJob("mail", "{}", **options))[0][0]
+
+
+def prepared(store):
+    return store._writer.execute("select count(*) from pg_prepared_statements")[0][0]
+
+
+def test_a_lone_enqueue_is_prepared_from_its_second_use_on(pg):
+    counts = []
+    for _ in range(3):
+        lone(pg)
+        counts.append(prepared(pg))
+    assert counts == [0, 1, 1]
+    assert len(listed(pg)) == 3
+
+
+def test_nothing_is_prepared_where_the_address_says_so(url, open_url):
+    store = open_url(f"{url}&prepare=off")
+    assert len({lone(store) for _ in range(3)}) == 3
+    assert prepared(store) == 0
+
+
+def test_nothing_is_prepared_behind_a_pooler(pg):
+    pg.queries["session"] = "select 0"  # the server's process is not the one that greeted us
+    assert len({lone(pg) for _ in range(3)}) == 3
+    assert prepared(pg) == 0
+
+
+def test_a_pooler_that_hides_is_found_out_and_nothing_is_lost(pg):
+    ids = {lone(pg), lone(pg)}
+    pg._writer.raw.pgconn.exec_(b"deallocate all")  # as in a session that never saw the statement
+    ids |= {lone(pg), lone(pg)}
+    assert prepared(pg) == 0
+    assert set(listed(pg)) == ids
+    assert len(ids) == 4
+
+
+def test_a_prepared_enqueue_that_is_refused_says_so(pg, admin):
+    lone(pg), lone(pg)
+    admin.execute("alter table job_queue add constraint no_mail check (type <> 'mail') not valid")
+    try:
+        with pytest.raises(StoreError) as caught:
+            lone(pg)
+    finally:
+        admin.execute("alter table job_queue drop constraint no_mail")
+    assert caught.value.code == "STORE_REFUSED"
+
+
+@pytest.mark.parametrize(("key", "beside"), [(None, False), ("k", True)])
+def test_many_jobs_without_keys_go_straight_into_the_table(pg, key, beside):
+    jobs = [
+        NewJob("mail", '{"tab":"\\t","back":"\\\\"}', key=key, group="g", tenant="t"),
+        NewJob("print", "{}", delay=9),
+    ]
+    first, second = (answer.id for answer in insert(pg, *jobs))
+    made = pg._writer.execute("select to_regclass('pg_temp.holdfast_incoming') is not null")[0][0]
+    assert made is beside
+    assert get(pg, first).payload == {"tab": "\t", "back": "\\"}
+    assert (get(pg, first).group, get(pg, first).tenant, get(pg, first).idempotency_key) == ("g", "t", key)
+    assert get(pg, second).scheduled_at > get(pg, second).created_at == get(pg, second).updated_at
+
+
+def test_many_jobs_on_the_straight_way_are_stored_as_a_whole_or_not_at_all(pg, admin):
+    admin.execute("alter table job_queue add constraint no_mail check (type <> 'mail') not valid")
+    try:
+        with pytest.raises(StoreError) as caught:
+            insert(pg, NewJob("print", "{}"), NewJob("mail", "{}"))
+    finally:
+        admin.execute("alter table job_queue drop constraint no_mail")
+    assert caught.value.code == "STORE_REFUSED"
+    assert listed(pg) == []
