@@ -68,7 +68,7 @@ class PostgresStore:
         try:
             transaction = self.begin()
         except Exception as error:  # noqa: BLE001  # nobody can write now: each would only wait as long again
-            return [self._told(error)] * len(calls), News()
+            return [self._told_to_a_writer(error)] * len(calls), News()
         try:
             answers = [call(transaction) for call in calls]
             return answers, self.commit()
@@ -89,7 +89,7 @@ class PostgresStore:
         return answers, news
 
     def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
-        with self._telling():
+        with self._telling(self._told_to_a_writer):
             several = isinstance(job.key_window, int) or self.location.tenant  # takes more than one statement
             job_id = None if several else self._insert_at_once(job)
         if job_id is not None:
@@ -102,12 +102,7 @@ class PostgresStore:
         return answer, news
 
     def read(self, call: Callable[[Any], Any]) -> Any:
-        with self._telling():
-            transaction = self._begun("_reader", read_only=True)
-            try:
-                return call(transaction)
-            finally:
-                transaction.connection.roll_back()
+        return self._read_on("_reader", call)
 
     def begin(self) -> PostgresTransaction:
         with self._telling():
@@ -178,7 +173,7 @@ class PostgresStore:
                 self.roll_back()
                 tries -= 1
                 if not tries or not is_busy(error):
-                    return [self._told(error)], News()
+                    return [self._told_to_a_writer(error)], News()
             except BaseException:
                 self.roll_back()
                 raise
@@ -248,7 +243,7 @@ class PostgresStore:
         ends: list[str] = []
         while monotonic() < give_up:
             try:
-                end, is_there = self.read(lambda transaction: transaction.run("became", mark=mark, witness=witness))[0]
+                end, is_there = self._read_on("_writer", lambda tx: tx.run("became", mark=mark, witness=witness))[0]
             except StoreError:  # not back yet
                 end, is_there = "in progress", False
             if is_there:
@@ -261,6 +256,15 @@ class PostgresStore:
             ends.append(end)
             sleep(0.05)
         return None
+
+    def _read_on(self, which: str, call: Callable[[Any], Any]) -> Any:
+        """On one of the two connections: a thread that writes keeps its hands off the one that another may read on."""
+        with self._telling():
+            transaction = self._begun(which, read_only=True)
+            try:
+                return call(transaction)
+            finally:
+                transaction.connection.roll_back()
 
     def _begun(self, which: str, *, read_only: bool = False) -> PostgresTransaction:
         """A transaction that has begun; on a new connection where the old one was lost since its last use."""
@@ -306,12 +310,12 @@ class PostgresStore:
             )
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _telling(self, in_our_words: Callable[[Exception], Exception] | None = None) -> Iterator[None]:
         """The driver's errors in our words."""
         try:
             yield
         except Exception as error:
-            told = self._told(error)
+            told = (in_our_words or self._told)(error)
             if told is error:
                 raise
             raise told from error
@@ -321,6 +325,14 @@ class PostgresStore:
             return error
         told = (self._moved() if is_missing_table(error) else None) or translate(error, self.location)
         told.__cause__ = error
+        return told
+
+    def _told_to_a_writer(self, error: Exception) -> Exception:
+        """The same. A server that takes no writes (any more) is left, so that the next call looks for the primary."""
+        told = self._told(error)
+        if isinstance(told, StoreError) and told.code == "STORE_READ_ONLY" and self._writer is not None:
+            self._writer.close()
+            self._writer = None
         return told
 
     def _moved(self) -> StoreError | None:
