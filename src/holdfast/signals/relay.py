@@ -193,8 +193,8 @@ class Pace:
     """How long to gather after a send.
 
     A send that takes longer than it can says that many tell at once: of the same queues, mostly, so that any of them
-    wakes whoever rests. Then each tells less often, and all of them together as often as before. Twice as
-    long at most from one to the next, for one slow send is an accident; and back more slowly, for so is one quick send.
+    wakes whoever rests. Then each tells less often, and all of them together as often as before. By at most a factor of
+    two at a time: one slow send is an accident.
     """
 
     def __init__(self) -> None:
@@ -205,7 +205,7 @@ class Pace:
         """Seconds until the next message, by how long the last one took."""
         self._best = min(self._best, took)
         wanted = GATHER_PER_DELAY * (took - self._best)
-        self._last = min(LONGEST_GATHER, max(GATHER, self._last * 0.75, min(wanted, self._last * 2)))
+        self._last = min(LONGEST_GATHER, max(GATHER, self._last / 2, min(wanted, self._last * 2)))
         return self._last
 
 
