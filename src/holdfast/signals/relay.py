@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 EARLY = (0.02, 0.1, 0.5, 2.0, 8.0)  # seconds after an enqueue on a caller's own connection
 GATHER, LONGEST_GATHER = 0.02, 2.0  # seconds in which the commits of a burst become one message
-GATHER_PER_DELAY = 100.0
+GATHER_PER_DELAY = 50.0
 KEEP = 2.0  # between two looks at a line on which nothing is sent
 FLUSH_SECONDS = 1.0  # how long the end of a process may wait for its last message
 
@@ -193,20 +193,16 @@ class Pace:
     """How long to gather after a send.
 
     A send that takes longer than it can says that many tell at once: of the same queues, mostly, so that any of them
-    wakes whoever rests. Then each tells less often, and all of them together as often as before. By at most a factor of
-    two at a time: one slow send is an accident.
+    wakes whoever rests. Then each tells less often, and all of them together as often as before.
     """
 
     def __init__(self) -> None:
         self._best = float("inf")
-        self._last = GATHER
 
     def after(self, took: float) -> float:
         """Seconds until the next message, by how long the last one took."""
         self._best = min(self._best, took)
-        wanted = GATHER_PER_DELAY * (took - self._best)
-        self._last = min(LONGEST_GATHER, max(GATHER, self._last / 2, min(wanted, self._last * 2)))
-        return self._last
+        return min(LONGEST_GATHER, max(GATHER, GATHER_PER_DELAY * (took - self._best)))
 
 
 def _kept(line: Line | None) -> Line | None:
