@@ -78,12 +78,14 @@ def open_signal(url: str, signal: str | None = None) -> Signal:
 
 
 def _network(scheme: str, signal: str, url: str) -> Network:
-    if scheme == "store":
-        from holdfast.signals.postgres import PostgresNetwork  # noqa: PLC0415
+    if scheme in ("store", "postgresql", "postgres"):  # an address of its own leads past a pooler
+        with needs("postgres"):
+            from holdfast.signals.postgres import PostgresNetwork  # noqa: PLC0415
         from holdfast.store.postgres.location import Location as Address  # noqa: PLC0415
 
-        address = Address(url)
-        return PostgresNetwork(address.conninfo, address.channel)
+        address = Address(url if scheme == "store" else signal)
+        store = address if url.startswith("sqlite:") else Address(url)
+        return PostgresNetwork(address.conninfo, store.channel)
     if scheme in ("redis", "rediss"):
         with needs("redis"):
             from holdfast.signals.redis import RedisNetwork  # noqa: PLC0415

@@ -116,7 +116,7 @@ def test_a_nearer_project_file_beats_our_own_further_up(stored_in, tmp_path):
         (
             "holdfast.toml",
             "signal = 'pigeon://ann:secret@loft'",
-            "no signal speaks 'pigeon': write store, off, redis://",
+            "no signal speaks 'pigeon': write store, off, postgresql://",
         ),
         ("pyproject.toml", "[tool.holdfast]\nurl = 3", "url must be text, not a number"),
         ("pyproject.toml", "[tool]\nholdfast = 3", "the settings must be a table, not a number"),

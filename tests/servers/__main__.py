@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tests.servers import postgres, rabbitmq, redis
+from tests.servers import pgbouncer, postgres, rabbitmq, redis
 
 
 def main() -> None:
@@ -15,6 +15,7 @@ def main() -> None:
         redis.installed()
     if rabbitmq.SETTING not in os.environ:
         rabbitmq.installed()
+    pgbouncer.installed()
 
 
 if __name__ == "__main__":

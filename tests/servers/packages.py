@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 
-def program(name: str, *, package: str, setting: str, also: str = "/usr/sbin") -> str:
+def program(name: str, *, package: str, setting: str = "", also: str = "/usr/sbin") -> str:
     """The path of a server's program; it is installed if need be."""
     return _found(name, also) or _installed(name, package, setting, also)
 
@@ -28,9 +28,9 @@ def _found(name: str, also: str) -> str | None:
 
 def _installed(name: str, package: str, setting: str, also: str) -> str:
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        running = f", or name a running one in {setting}," if setting else ""
         raise SystemExit(
-            f"No {name} was found. Install it (Debian, Ubuntu: sudo apt-get install {package}), or name a running one "
-            f"in {setting}, and try again."
+            f"No {name} was found. Install it (Debian, Ubuntu: sudo apt-get install {package}){running} and try again."
         )
     print(f"No {name} was found: about to install the package {package} with apt-get", file=sys.stderr)  # noqa: T201
     quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}

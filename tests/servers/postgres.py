@@ -13,9 +13,11 @@ import atexit
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -72,11 +74,14 @@ class Server:
 
 
 class OwnServer(Server):
-    """A server of this process, in a folder of its own; it may be stopped, killed and started again."""
+    """A server of this process, in a folder of its own; it may be stopped, killed and started again.
 
-    def __init__(self, settings: tuple[str, ...] = FAST, base: Path | None = None) -> None:
+    With a port it also listens there, on this machine alone.
+    """
+
+    def __init__(self, settings: tuple[str, ...] = FAST, base: Path | None = None, *, port: int = 0) -> None:
         self._programs = programs()
-        self._user = _unprivileged()
+        self._user = unprivileged()
         base = base or _in_memory()
         self._sweep(base)
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
@@ -84,11 +89,12 @@ class OwnServer(Server):
         (self.folder / "owner").write_text(str(os.getpid()))
         if self._user is not None:
             os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
-        self._settings = settings
-        self._run(
-            "initdb", "-D", self.data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"
-        )
-        super().__init__(f"postgresql://postgres@/postgres?host={quote(str(self.folder), safe='')}")
+        self.port = port
+        self._killed = False
+        self._settings = (*settings, "listen_addresses=127.0.0.1", f"port={port}") if port else settings
+        self._fill()
+        socket = f"host={quote(str(self.folder), safe='')}{f'&port={port}' if port else ''}"
+        super().__init__(f"postgresql://postgres@/postgres?{socket}")
         self.start()
 
     @property
@@ -97,18 +103,40 @@ class OwnServer(Server):
 
     def start(self) -> None:
         options = " ".join(["-c listen_addresses=''", f"-k {self.folder}", *(f"-c {one}" for one in self._settings)])
+        self._killed = False
         self._run("pg_ctl", "-D", self.data, "-w", "-l", str(self.folder / "log"), "-o", options, "start")
 
     def stop(self, mode: str = "fast") -> None:
         self._run("pg_ctl", "-D", self.data, "-w", "-m", mode, "stop")
 
+    def kill(self) -> None:
+        """End the server at once with all its processes, as a machine ends that loses its power."""
+        pid = (Path(self.data) / "postmaster.pid").read_text().split()[0]
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for one in (pid, *children):
+            with suppress(ProcessLookupError):
+                os.kill(int(one), signal.SIGKILL)
+        while any(_runs(one) for one in (pid, *children)):
+            time.sleep(0.01)
+        for lock in (Path(self.data) / "postmaster.pid", *self.folder.glob(".s.PGSQL.*.lock")):
+            lock.unlink()  # it holds the number of a dead process, which may not have been buried yet
+        self._killed = True
+
     def remove(self, of_process: int) -> None:
         """At the end of the process that started it, and of none that was forked from it."""
         if of_process == os.getpid() and self.folder.exists():
+            if self._killed:
+                self.start()  # which takes the memory that the killed one shared
             if (self.folder / "data" / "postmaster.pid").exists():
                 with suppress(AssertionError):  # it may be gone by itself; the folder goes all the same
                     self.stop("immediate")
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _fill(self) -> None:
+        """Make the data folder."""
+        self._run(
+            "initdb", "-D", self.data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"
+        )
 
     def _sweep(self, base: Path) -> None:
         """Stop and remove servers whose process was killed before it could do so."""
@@ -192,7 +220,14 @@ def _lives(process: str) -> bool:
     return True
 
 
-def _unprivileged() -> pwd.struct_passwd | None:
+def _runs(process: str) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def unprivileged() -> pwd.struct_passwd | None:
     """PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return None

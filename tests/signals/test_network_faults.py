@@ -1,6 +1,9 @@
 """Servers that are killed, started again and flooded.
 
-Full size: HOLDFAST_FLOOD=20000 HOLDFAST_TERMINATIONS=50 pytest -s tests/signals/test_network_faults.py
+Full size:
+
+    HOLDFAST_FLOOD=20000 HOLDFAST_TERMINATIONS=50 HOLDFAST_WRITERS=64 HOLDFAST_COMMITS=1000 pytest -s \\
+        tests/signals/test_network_faults.py
 """
 
 from __future__ import annotations
@@ -11,12 +14,16 @@ import signal as signals
 import subprocess
 import sys
 import textwrap
+import threading
 import time
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from holdfast.signals.network import ANSWER_SECONDS, hang_up
 from holdfast.signals.relay import RelaySignal
 from tests.servers import postgres, rabbitmq
 from tests.servers import redis as redis_server
@@ -28,6 +35,7 @@ from tests.signals.networks import (
     news,
     processor_seconds,
     proven,
+    proxied,
     resident_kib,
     url_of,
     wait_for,
@@ -124,6 +132,33 @@ def test_a_listener_whose_backend_is_ended_again_and_again_hears_again(open_sign
             assert hears_of(ear, f"queue {number}", 5)
 
 
+@pytest.mark.parametrize("kind", ["postgres", "redis"])  # RabbitMQ's client waits for two lost heartbeats
+def test_a_server_that_answers_nothing_holds_neither_who_listens_nor_who_tells(kind):
+    with proxied(kind) as (proxy, url):
+        network = NETWORKS[kind](url)
+        line = network.connect(hear=False)
+        line.send(b"{}")
+        calls = (lambda: line.send(b"{}"), *(partial(network.connect, hear=hear) for hear in (True, False)))
+        took = {}
+
+        def call(number):
+            begun = time.monotonic()
+            with suppress(Exception):
+                calls[number]()
+                return
+            took[number] = time.monotonic() - begun
+
+        proxy.swallow()
+        threads = [threading.Thread(target=call, args=(number,), daemon=True) for number in range(len(calls))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        hang_up(line)
+    assert set(took) == {0, 1, 2}, "one of them never ended, or was answered"
+    assert max(took.values()) < 3 * ANSWER_SECONDS, took
+
+
 def test_a_flood_costs_less_than_half_a_core_and_no_memory(kind):
     hearer = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(HEARER), kind, url_of(kind)],
@@ -161,27 +196,34 @@ WRITER = """
     from holdfast import App
     app = App(sys.argv[1], signal=sys.argv[2])
     app.enqueue("warm")
+    print("ready", flush=True)
     sys.stdin.readline()
     for number in range(int(sys.argv[3])):
         app.enqueue("work", {"number": number})
     app.close()
+    print("done", flush=True)
 """
 WRITERS = int(os.environ.get("HOLDFAST_WRITERS", "4"))
 COMMITS = int(os.environ.get("HOLDFAST_COMMITS", "300"))
+SHARE = 0.95 if COMMITS >= 1_000 else 0.7  # a short run measures the machine's other guests as well
 
 
 def commits_per_second(url, signal):
     arguments = [sys.executable, "-c", textwrap.dedent(WRITER), url, signal, str(COMMITS)]
-    writers = [subprocess.Popen(arguments, stdin=subprocess.PIPE, text=True) for _ in range(WRITERS)]
-    time.sleep(2)  # all are warm
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    writers = [subprocess.Popen(arguments, **pipes) for _ in range(WRITERS)]
+    for writer in writers:
+        assert writer.stdout.readline() == "ready\n"
     begun = time.monotonic()
     for writer in writers:
         writer.stdin.write("go\n")
         writer.stdin.flush()
     for writer in writers:
-        assert writer.wait(120) == 0
-        writer.stdin.close()
-    return WRITERS * COMMITS / (time.monotonic() - begun)
+        assert writer.stdout.readline() == "done\n"
+    took = time.monotonic() - begun
+    for writer in writers:
+        writer.communicate(timeout=120)
+    return WRITERS * COMMITS / took
 
 
 def test_writers_lose_little_to_the_signal(open_signal, listen):
@@ -196,7 +238,7 @@ def test_writers_lose_little_to_the_signal(open_signal, listen):
         assert heard(ear)
         best = {signal: max(found) for signal, found in rates.items()}
         sys.stdout.write(f"\n{WRITERS} writers, commits/s: {best}\n")
-        assert best["store"] > 0.7 * best["off"]
+        assert best["store"] > SHARE * best["off"]
     finally:
         ear.close()
         server.remove(os.getpid())

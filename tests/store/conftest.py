@@ -1,4 +1,4 @@
-"""Every test that asks for `store` runs once on each back end, on a database of its own."""
+"""Every test that asks for `store` runs once on each back end, and once more through a pooler, on a database of its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.store.given import BACK_ENDS, Clock
+from tests.store.given import EVERY_WAY, WAYS, Clock
 
 
 @pytest.fixture
@@ -16,13 +16,13 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(params=BACK_ENDS)
+@pytest.fixture(params=EVERY_WAY)
 def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[Callable[[], int]], Any]]:
     """Opens the test's database, as another process would; closes what the test leaves open."""
     opened: list[Any] = []
 
     def open_with(clock: Callable[[], int]) -> Any:
-        opened.append(BACK_ENDS[request.param](tmp_path, clock))
+        opened.append(WAYS[request.param](tmp_path, clock))
         return opened[-1]
 
     yield open_with

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import psycopg
+import pytest
 
 from holdfast.model.decide import decide
 from holdfast.model.failure import Failure
@@ -23,6 +24,7 @@ from holdfast.model.status import Status
 from holdfast.store.port import Ending, Order
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.sqlite.store import SqliteStore
+from tests.servers.pgbouncer import bouncer
 from tests.servers.postgres import server
 
 NOON = 1_737_028_800_000  # 2025-01-16T12:00:00.000Z
@@ -74,6 +76,10 @@ def _postgres(folder: Path, clock: Callable[[], int]) -> PostgresStore:
     return PostgresStore(_database.for_the_test_in(folder), clock=clock)
 
 
+def _pooled(folder: Path, clock: Callable[[], int]) -> PostgresStore:
+    return PostgresStore(bouncer().before(_database.for_the_test_in(folder)), clock=clock)
+
+
 class _Database:
     """One database of this process for all its tests: emptied for each, which is quicker than making another."""
 
@@ -105,6 +111,10 @@ BACK_ENDS: dict[str, Callable[[Path, Callable[[], int]], Any]] = {
     "sqlite-sqlite3": _standard_library,
     "postgres": _postgres,
 }
+# The same server through PgBouncer in transaction mode: no other store, but one that keeps nothing of a session.
+POOLED = "postgres-pgbouncer"
+WAYS = BACK_ENDS | {POOLED: _pooled}
+EVERY_WAY = [*BACK_ENDS, pytest.param(POOLED, marks=pytest.mark.slow)]
 
 
 def is_postgres(store: Any) -> bool:

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.store.given import BACK_ENDS, Clock
+from tests.store.given import EVERY_WAY, POOLED, WAYS, Clock
 from tests.store.model_machine import StoreMachine
 
-EXAMPLES = {"postgres": 60}  # a server costs a round trip for each statement
+EXAMPLES = {"postgres": 60, POOLED: 15}  # a server costs a round trip for each statement
 STEPS = 50
 PHASES = [Phase.generate, Phase.shrink] if os.environ.get("HOLDFAST_SHRINK", "1") == "1" else [Phase.generate]
 MEMORY = Path("/dev/shm")  # noqa: S108  # what is tested is the logic, so the disk may be memory
@@ -32,7 +32,7 @@ def quick_folder():
         yield Path(folder)
 
 
-@pytest.mark.parametrize("back_end", BACK_ENDS)
+@pytest.mark.parametrize("back_end", EVERY_WAY)
 def test_a_store_behaves_as_its_model_through_any_history(back_end, quick_folder):
     opened = Opened(back_end, quick_folder)
     number = int(os.environ.get("HOLDFAST_SEED") or random.getrandbits(32))
@@ -59,7 +59,7 @@ class Opened:
 
     def __init__(self, back_end: str, folder: Path) -> None:
         self.clock = Clock()
-        self.open = lambda: BACK_ENDS[back_end](folder, self.now)
+        self.open = lambda: WAYS[back_end](folder, self.now)
         self.store = self.open()
 
     def now(self) -> int:

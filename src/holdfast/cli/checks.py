@@ -72,7 +72,7 @@ def signal(app: App) -> Iterator[Finding]:
     else:
         yield Finding(
             "warn", "signal", f"{way.name}: not proven, so everyone polls once a second",
-            "is the server up, and its address right? a pooler in between swallows signals",
+            "is the server up, and its address right? PgBouncer in transaction mode swallows signals",
         )  # fmt: skip
     ear.close()
 

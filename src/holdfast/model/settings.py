@@ -20,7 +20,8 @@ SETTINGS: dict[str, str] = {
     ),
 }
 
-SIGNALS = ("store", "off", "redis", "rediss", "amqp", "amqps")  # what stands before a signal's first colon
+# What stands before a signal's first colon.
+SIGNALS = ("store", "off", "postgresql", "postgres", "redis", "rediss", "amqp", "amqps")
 _KINDS: dict[str, tuple[type, str]] = {"url": (str, "text"), "signal": (str, "text")}
 
 
@@ -53,7 +54,8 @@ def check_signal(value: str, where: str = "") -> str:
     if scheme not in SIGNALS:
         raise BadInput(
             "BAD_OPTION",
-            f"{where}no signal speaks {scheme[:30]!a}: write store, off, redis://host/0 or amqp://user:password@host",
+            f"{where}no signal speaks {scheme[:30]!a}: write store, off, "
+            "postgresql://host/database, redis://host/0 or amqp://user:password@host",
         )
     return scheme
 

@@ -121,8 +121,8 @@ class RelayEar:
             raise NotThrough
         if probes.sent == 1:
             log.warning(
-                "%s: a probe did not come back, so signals do not get through; is there a pooler in between? "
-                "Polling instead", self._network.name
+                "%s: a probe did not come back, so signals do not get through; polling instead. %s",
+                self._network.name, self._network.suspect,
             )  # fmt: skip
 
     def _doubt(self) -> None:

@@ -34,6 +34,7 @@ class Network(Protocol):
     """A server that passes messages on."""
 
     name: str
+    suspect: str  # what to look at when nothing comes through, though the server answers
 
     def connect(self, *, hear: bool) -> Line:
         """A new connection: one that hears, or one that only tells."""

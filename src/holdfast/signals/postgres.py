@@ -33,21 +33,28 @@ _OPTIONS: dict[str, Any] = {
 class PostgresNetwork:
     """The database that holds the jobs."""
 
+    suspect = (
+        "PgBouncer in transaction mode swallows LISTEN: name the server itself in signal=postgresql://..., or a broker"
+    )
+
     def __init__(self, conninfo: str, channel: str = CHANNEL) -> None:
         self._conninfo = conninfo
         self._channel = channel
         self._notify = (files("holdfast.signals") / "sql" / "notify.sql").read_bytes()
-        self.name = f"PostgreSQL at {urlsplit(conninfo).hostname or 'localhost'}"
+        hosts = urlsplit(conninfo).netloc.rpartition("@")[2]
+        self.name = f"PostgreSQL at {hosts or 'localhost'}"
 
     def connect(self, *, hear: bool) -> PostgresLine:
         """A new connection: one that hears, or one that only tells."""
         connection = _Bounded.connect(self._conninfo, autocommit=True, prepare_threshold=None, **_OPTIONS)
-        if hear:
-            try:
-                connection.execute(f"listen {self._channel}")
-            except BaseException:
-                connection.close()
-                raise
+        if not hear:  # through a pooler, a session may come to us that another client made listen
+            connection.add_notify_handler(_pass_over)
+            return PostgresLine(connection, self._notify, self._channel)
+        try:
+            connection.execute(f"listen {self._channel}")
+        except BaseException:
+            connection.close()
+            raise
         return PostgresLine(connection, self._notify, self._channel)
 
 
@@ -83,6 +90,10 @@ class _Bounded(psycopg.Connection[Any]):
         if kwargs.get("timeout"):  # an ear need not look up ten times a second while nothing comes
             kwargs.setdefault("interval", kwargs["timeout"])
         return super().wait(_until(gen, monotonic() + ANSWER_SECONDS), *args, **kwargs)
+
+
+def _pass_over(_: object) -> None:
+    """What is not for us; the driver would keep it."""
 
 
 def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any]:

@@ -31,6 +31,8 @@ _GOODBYE_SECONDS = 0.5
 class RabbitNetwork:
     """`amqp://user:password@host:5672/?exchange=bpc&routing_key=jobs.trigger&exchange_type=topic`."""
 
+    suspect = "Does the exchange pass the routing key on to the queues that are bound to it?"
+
     def __init__(self, url: str) -> None:
         try:
             parts = urlsplit(url)

@@ -18,6 +18,8 @@ CHANNEL = "holdfast"
 class RedisNetwork:
     """`redis://host:6379/0?channel=holdfast`, or `rediss://` with TLS."""
 
+    suspect = "Do all processes reach the same server, or the same cluster?"
+
     def __init__(self, url: str) -> None:
         try:
             parts = urlsplit(url)

@@ -13,7 +13,7 @@ import atexit
 import os
 import threading
 import weakref
-from time import monotonic, sleep
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from holdfast.model.news import News
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 EARLY = (0.02, 0.1, 0.5, 2.0, 8.0)  # seconds after an enqueue on a caller's own connection
-GATHER = 0.02  # seconds in which the commits of a burst become one message
+GATHER, LONGEST_GATHER = 0.02, 2.0  # seconds in which the commits of a burst become one message
+GATHER_PER_DELAY = 50.0
 KEEP = 2.0  # between two looks at a line on which nothing is sent
 FLUSH_SECONDS = 1.0  # how long the end of a process may wait for its last message
-_STEP = 0.05
 
 
 class RelaySignal:
@@ -76,6 +76,7 @@ class RelaySignal:
                 merge(self._pending, self._early)
                 self._again, self._early = [], News()
             self._over = True
+            self._ending.set()
             self._told.set()
             thread.join(FLUSH_SECONDS)
 
@@ -83,6 +84,7 @@ class RelaySignal:
         """As new: also in a forked child, where the thread stayed behind and the lock may be held by nobody."""
         self._lock = threading.Lock()
         self._told = threading.Event()
+        self._ending = threading.Event()
         self._pending, self._early = News(), News()
         self._again = []
         self._thread = None
@@ -91,20 +93,22 @@ class RelaySignal:
     def _tell_while_needed(self) -> None:
         line: Line | None = None
         trouble = Trouble(self._network.name, "nothing can be told to other processes, which poll instead")
-        sent = 0.0
+        pace, next_one = Pace(), 0.0
         while not self._ended():
             if not self._awaited():
                 line = _kept(line)
                 continue
             if not self._over:  # the first goes at once, those of a burst together
-                sleep(max(0.0, sent + GATHER - monotonic()))
+                self._sleep(next_one)
             self._told.clear()
             news = self._take()
             if not news:
                 continue
             try:
+                begun, was = monotonic(), line
                 line = self._send(line, pack(news))
-                sent = monotonic()
+                now = monotonic()
+                next_one = now + (pace.after(now - begun) if line is was else GATHER)  # a new line takes longer
                 trouble.over()
             except Exception as error:  # noqa: BLE001  # a driver may raise anything; this thread must not die of it
                 line = None
@@ -115,6 +119,7 @@ class RelaySignal:
         if self._thread is not None:
             return
         self._over = False
+        self._ending.clear()
         thread = threading.Thread(target=self._tell_while_needed, name="holdfast-teller", daemon=True)
         try:
             thread.start()
@@ -171,13 +176,33 @@ class RelaySignal:
 
     def _rest(self, seconds: float, untold: News) -> None:
         """Before the next try. At the end of the process there is none: the others find it by polling."""
-        end = monotonic() + seconds
-        while monotonic() < end and not self._over:
-            sleep(min(_STEP, max(0.0, end - monotonic())))
+        self._sleep(monotonic() + seconds)
         if not self._over:
             with self._lock:
                 merge(self._pending, untold)
             self._told.set()
+
+    def _sleep(self, until: float) -> None:
+        """Until then, or until the end of the process."""
+        left = until - monotonic()
+        if left > 0:
+            self._ending.wait(left)
+
+
+class Pace:
+    """How long to gather after a send.
+
+    A send that takes longer than it can says that many tell at once: of the same queues, mostly, so that any of them
+    wakes whoever rests. Then each tells less often, and all of them together as often as before.
+    """
+
+    def __init__(self) -> None:
+        self._best = float("inf")
+
+    def after(self, took: float) -> float:
+        """Seconds until the next message, by how long the last one took."""
+        self._best = min(self._best, took)
+        return min(LONGEST_GATHER, max(GATHER, GATHER_PER_DELAY * (took - self._best)))
 
 
 def _kept(line: Line | None) -> Line | None:

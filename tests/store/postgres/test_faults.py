@@ -141,6 +141,32 @@ def test_a_commit_that_nobody_can_tell_of_is_told_as_not_known(behind_proxy):
     assert "not known" in str(error)
 
 
+def test_who_asks_what_became_of_a_commit_leaves_the_readers_connection_alone(behind_proxy, pg):
+    """Another thread may be in the middle of a read on it."""
+    proxy, store = behind_proxy
+    listed(store)
+
+    def put_and_fall_silent(tx):
+        made = put(tx)
+        proxy.mute()
+        return made
+
+    reader = store._reader
+    write(store, put_and_fall_silent)
+    assert store._reader is reader
+    assert not reader.is_lost()
+    assert len(listed(pg)) == 1
+
+
+def test_what_other_sessions_hear_is_not_kept(pg, admin):
+    """Behind a pooler a session that somebody made listen may serve anyone."""
+    write(pg, lambda tx: tx.execute("listen holdfast"))
+    for number in range(20):
+        admin.execute("select pg_notify('holdfast', %s)", (str(number),))
+        assert get(pg, enqueue(pg))
+    assert not pg._writer.raw._notifies_backlog
+
+
 def test_a_loss_while_nothing_is_written_ends_in_a_roll_back(pg, kill):
     transaction = pg.begin()
     kill(transaction.connection)
@@ -237,6 +263,12 @@ def test_a_server_that_takes_no_writes_is_told(pg):
         return put(tx)
 
     assert refusal(lambda: write(pg, write_anyway)).code == "STORE_READ_ONLY"
+
+
+def test_a_standby_that_cannot_even_begin_to_write_is_told_as_one(pg):
+    enqueue(pg)
+    with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+        pg._writer.begin("do $$ begin raise exception sqlstate '0A000'; end $$")
 
 
 def test_a_transaction_that_was_left_broken_refuses_the_next_until_it_is_undone(pg):

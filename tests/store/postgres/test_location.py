@@ -17,6 +17,24 @@ def test_an_address_by_socket_shows_the_folder_of_the_socket():
     assert Location("postgresql:///jobs?host=/run/postgresql").shown == "postgresql:///run/postgresql/jobs"
 
 
+def test_several_hosts_are_a_primary_and_its_standbys():
+    location = Location("postgresql://ann:secret@db1.example:5432,DB2.example:6432/jobs?deadline=5")
+    assert location.shown == "postgresql://db1.example:5432,db2.example:6432/jobs"
+    assert location.conninfo.endswith("@db1.example:5432,DB2.example:6432/jobs?target_session_attrs=read-write")
+
+
+def test_several_sockets_are_a_primary_and_its_standbys():
+    location = Location("postgresql:///jobs?host=/run/one,/run/two")
+    assert location.shown == "postgresql:///run/one,/run/two/jobs"
+    assert location.conninfo.endswith("&target_session_attrs=read-write")
+
+
+def test_which_of_several_hosts_is_wanted_may_be_said():
+    location = Location("postgresql://h1,h2/jobs?target_session_attrs=primary")
+    assert location.conninfo == "postgresql://h1,h2/jobs?target_session_attrs=primary"
+    assert "target_session_attrs" not in Location("postgresql://h1/jobs").conninfo
+
+
 def test_our_settings_stay_here_and_the_others_go_to_the_driver():
     location = Location("postgresql://h/jobs?deadline=5&prepare=3&sslmode=require&connect_timeout=4")
     assert (location.deadline, location.prepare_after) == (5, 3)
@@ -47,6 +65,7 @@ def test_the_lone_enqueue_may_be_prepared_unless_that_is_off(setting, told):
     [
         "mysql://h/jobs",
         "postgresql://h:port/jobs",
+        "postgresql://h1:5432,h2:port/jobs",
         "postgresql://[h/jobs",
         "postgresql://h/jobs?deadline=0",
         "postgresql://h/jobs?deadline=soon",

@@ -84,6 +84,9 @@ class Connection:
                 f"{location.shown}: {str(error).strip()}; check the address, and that the server runs",
             ) from error
         raw.deadline = location.deadline + _GRACE
+        # Through a pooler a session may come to us that another client made listen; the driver would keep what it hears
+        # for ever.
+        raw.add_notify_handler(_pass_over)
         return cls(raw, location)
 
     def run(self, sql: str, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
@@ -151,7 +154,10 @@ class Connection:
         limits = f"set local statement_timeout = {self.location.deadline * 1000}"
         idle_ms = self.location.own_idle_ms if own else self.location.idle_ms
         idle = f"set local idle_in_transaction_session_timeout = {idle_ms}"
-        cursor = self.raw.execute(";".join(filter(None, (f"begin{mode}", limits, idle, self._tenant, *questions))))
+        try:
+            cursor = self.raw.execute(";".join(filter(None, (f"begin{mode}", limits, idle, self._tenant, *questions))))
+        except psycopg.errors.FeatureNotSupported as error:  # how a standby says that it takes no writes
+            raise psycopg.errors.ReadOnlySqlTransaction(str(error)) from error
         answers = []
         while cursor.nextset():
             if cursor.description is not None:
@@ -206,6 +212,10 @@ class _Bounded(psycopg.Connection[Any]):
 
 class _TooLate(Exception):
     """The deadline passed."""
+
+
+def _pass_over(_: object) -> None:
+    """What is not for us."""
 
 
 class _StampLoader(Loader):

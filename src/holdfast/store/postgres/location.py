@@ -21,7 +21,7 @@ _LONGEST_NAME = 64
 
 
 class Location:
-    """A checked `postgresql://` address. Settings that are not ours go to the driver as they are."""
+    """A checked `postgresql://` address of one host or several. Settings that are not ours go to the driver."""
 
     __slots__ = (
         "channel",
@@ -40,7 +40,9 @@ class Location:
     def __init__(self, url: str) -> None:
         try:
             parts = urlsplit(url)
-            port = parts.port
+            hosts = parts.netloc.rpartition("@")[2].lower()
+            for host in hosts.split(","):
+                _ = urlsplit(f"//{host}").port  # raises where it is none
         except ValueError:
             raise _bad(url.partition("@")[2] or url.partition(":")[0]) from None
         if parts.scheme not in ("postgresql", "postgres") or "\x00" in url:
@@ -59,10 +61,12 @@ class Location:
         prepare = settings.pop("prepare", "auto")
         self.prepare_repeated = prepare == "auto"
         self.prepare_after = None if prepare in ("auto", "off") else _whole("prepare", prepare, 1000)
+        hosts = hosts or settings.get("host", "")
+        if "," in hosts:  # a primary and its standbys, which may change places: jobs live on the one that takes writes
+            settings.setdefault("target_session_attrs", "read-write")
         self.given = frozenset(settings)
         self.conninfo = urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(settings, quote_via=quote), ""))
-        host = parts.hostname or settings.get("host", "")
-        self.shown = f"postgresql://{host}{f':{port}' if port else ''}{parts.path}"
+        self.shown = f"postgresql://{hosts}{parts.path}"
 
     @property
     def path(self) -> str:

@@ -69,7 +69,7 @@ class PostgresStore:
         try:
             transaction = self._begin(own=True)
         except Exception as error:  # noqa: BLE001  # nobody can write now: each would only wait as long again
-            return [self._told(error)] * len(calls), News()
+            return [self._told_to_a_writer(error)] * len(calls), News()
         try:
             answers = [call(transaction) for call in calls]
             return answers, self.commit()
@@ -90,7 +90,7 @@ class PostgresStore:
         return answers, news
 
     def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
-        with self._telling():
+        with self._telling(self._told_to_a_writer):
             several = isinstance(job.key_window, int) or self.location.tenant  # takes more than one statement
             job_id = None if several else self._insert_at_once(job)
         if job_id is not None:
@@ -103,13 +103,7 @@ class PostgresStore:
         return answer, news
 
     def read(self, call: Callable[[Any], Any]) -> Any:
-        with self._telling():
-            transaction = self._begun("_reader", read_only=True)
-            try:
-                return call(transaction)
-            finally:
-                transaction.connection.roll_back()
-                self._doubt_after(transaction.connection, "_writer")
+        return self._read_on("_reader", call)
 
     def begin(self) -> PostgresTransaction:
         return self._begin()
@@ -185,7 +179,7 @@ class PostgresStore:
                 self.roll_back()
                 tries -= 1
                 if not tries or not is_busy(error):
-                    return [self._told(error)], News()
+                    return [self._told_to_a_writer(error)], News()
             except BaseException:
                 self.roll_back()
                 raise
@@ -255,7 +249,7 @@ class PostgresStore:
         ends: list[str] = []
         while monotonic() < give_up:
             try:
-                end, is_there = self.read(lambda transaction: transaction.run("became", mark=mark, witness=witness))[0]
+                end, is_there = self._read_on("_writer", lambda tx: tx.run("became", mark=mark, witness=witness))[0]
             except StoreError:  # not back yet
                 end, is_there = "in progress", False
             if is_there:
@@ -268,6 +262,16 @@ class PostgresStore:
             ends.append(end)
             sleep(0.05)
         return None
+
+    def _read_on(self, which: str, call: Callable[[Any], Any]) -> Any:
+        """On one of the two connections: a thread that writes keeps its hands off the one that another may read on."""
+        with self._telling():
+            transaction = self._begun(which, read_only=True)
+            try:
+                return call(transaction)
+            finally:
+                transaction.connection.roll_back()
+                self._doubt_after(transaction.connection, _other(which))
 
     def _begun(self, which: str, *, read_only: bool = False, own: bool = False) -> PostgresTransaction:
         """A transaction that has begun; on a new connection where the old one was lost since its last use."""
@@ -285,7 +289,7 @@ class PostgresStore:
                 if not connection.is_lost():
                     raise
                 setattr(self, which, None)
-                self._doubt_after(connection, "_writer" if read_only else "_reader")
+                self._doubt_after(connection, _other(which))
                 return self._begun(which, read_only=read_only, own=own)
         if not read_only:
             self._mark = answers.pop()
@@ -329,12 +333,12 @@ class PostgresStore:
             )
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _telling(self, in_our_words: Callable[[Exception], Exception] | None = None) -> Iterator[None]:
         """The driver's errors in our words."""
         try:
             yield
         except Exception as error:
-            told = self._told(error)
+            told = (in_our_words or self._told)(error)
             if told is error:
                 raise
             raise told from error
@@ -346,6 +350,14 @@ class PostgresStore:
         told.__cause__ = error
         return told
 
+    def _told_to_a_writer(self, error: Exception) -> Exception:
+        """The same. A server that takes no writes (any more) is left, so that the next call looks for the primary."""
+        told = self._told(error)
+        if isinstance(told, StoreError) and told.code == "STORE_READ_ONLY" and self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        return told
+
     def _moved(self) -> StoreError | None:
         """Who no longer finds a table learns whether the jobs went elsewhere."""
         connection = Connection.open(self.location)
@@ -353,3 +365,7 @@ class PostgresStore:
             return moved_away(connection, self.queries)
         finally:
             connection.close()
+
+
+def _other(which: str) -> str:
+    return "_writer" if which == "_reader" else "_reader"
