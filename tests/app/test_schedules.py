@@ -134,9 +134,7 @@ def test_a_worker_inside_the_application_ticks(make_app):
             await until(lambda: "later" in ran)
 
     asyncio.run(scenario())
-    beats = [at for at in ran if at != "later"]
     assert app.schedules.get("beat").fired >= 3
-    assert all(0 <= at % 1 < 0.9 for at in beats)
 
 
 async def until(fact, seconds=15):

@@ -36,7 +36,7 @@ log = logging.getLogger("holdfast.worker")
 
 _LONG_LEASE_MS = 60_000
 _LONGEST_REST = 30.0
-_LONGEST_TICK = 5.0
+_SHORTEST_TICK, _LONGEST_TICK = 0.05, 5.0
 
 
 @asynccontextmanager
@@ -110,7 +110,7 @@ class _Keeper(threading.Thread):
     def run(self) -> None:
         """Look again and again."""
         expiry = 0.0
-        while not self._over.wait(min(1.0, self._lease_ms / 6000)):
+        while not self._over.wait(min(1.0, self._lease_ms / 6000, max(_SHORTEST_TICK, self._tick_at - monotonic()))):
             try:
                 if self._slots.started() or self._slots.holds():
                     self._look()
