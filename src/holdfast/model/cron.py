@@ -71,9 +71,7 @@ class Cron:
             after = self._offset(change)
             if match < change + after:
                 return change * 1000  # the clock skips it
-            repeats = after < offset and not self._every_hour
-            wall = change + (offset if repeats else after) - 1
-            second, offset = change, after
+            wall, second, offset = change + after - 1, change, after
         return None
 
     def _match_after(self, wall: int) -> int | None:
