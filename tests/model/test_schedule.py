@@ -155,6 +155,11 @@ def test_time_and_key_of_its_jobs_are_the_schedules_own(option):
         plan_of(NewJob("report", "{}", **option), every=60)
 
 
+def test_ticks_do_not_replace_each_other():
+    with pytest.raises(BadInput, match="leave out coalesce_key"):
+        plan_of(NewJob("report", "{}", coalesce_key="a"), every=60)
+
+
 @pytest.mark.parametrize("name", ["nightly", "a/b", "schedule:x", "by-hand/1", "ü" * 150])
 def test_a_key_tells_its_schedule_and_tick(name):
     assert origin_of(key_of(check_schedule_name(name), NOON)) == Origin(name, NOON)

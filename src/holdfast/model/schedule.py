@@ -209,6 +209,10 @@ def plan_of(
         raise BadInput(
             "BAD_SCHEDULE", "a schedule gives its jobs their time and their key: leave out key, delay, scheduled_at"
         )
+    if job.coalesce_key is not None:
+        raise BadInput(
+            "BAD_SCHEDULE", 'each tick has a job of its own: leave out coalesce_key, overlap="skip" is enough'
+        )
     if (cron is None) == (every is None):
         raise BadInput("BAD_SCHEDULE", 'give cron="0 3 * * *" or every=seconds: one of the two')
     if every is not None and tz != "UTC":
