@@ -53,7 +53,7 @@ class Schedules:
 
     def trigger(self, name: str) -> Handle:
         """Make its job now, beside its ticks."""
-        return Handle(self._app, self._app.desk.write(verbs.trigger, name), created=True)
+        return Handle(self._app, self._app.desk.write(verbs.trigger, name), outcome="created")
 
     def remove(self, name: str, *, by: str = BY) -> Schedule:
         """Make no more jobs, even if the code has it; `reset` brings back what the code has."""
