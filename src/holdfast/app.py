@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from holdfast.model.backoff import Backoff
     from holdfast.model.job import Job
     from holdfast.model.news import News
+    from holdfast.model.schedule import Plan
+    from holdfast.schedules import Schedules
     from holdfast.worker.context import JobContext
 
     P = ParamSpec("P")
@@ -73,6 +75,8 @@ class App:
         self.payload_limit = check_count("payload_limit", payload_limit, _LARGEST_PAYLOAD)
         self.max_depth = _depths(max_depth)
         self.in_use = False  # by a worker of this process
+        self.declared: dict[str, Plan] = {}  # schedules of the code, for a worker to store
+        self.declared_at: dict[str, int | None] = {}
         self._registry: Registry | None = None
         self._webhooks: Webhooks | None = None
         self.use(store_url(url))
@@ -130,6 +134,39 @@ class App:
         if function is not None:
             return register_sweeper(self, function, every, queue)
         return lambda function: register_sweeper(self, function, every, queue)
+
+    def schedule(
+        self,
+        name: str | Call | Handler[Any, Any],
+        call: Call | Handler[Any, Any] | None = None,
+        /,
+        *,
+        cron: str | None = None,
+        every: float | timedelta | None = None,
+        tz: str = "UTC",
+        catch_up: str = "last",
+        overlap: str = "skip",
+    ) -> None:
+        """Run a job again and again: `app.schedule("nightly", report.call(), cron="0 3 * * *", tz="Europe/Vienna")`.
+
+        Once per tick in the whole cluster. `cron` goes by the clocks of `tz`, `every` (seconds) by elapsed time.
+        `catch_up` says what becomes of ticks that nobody was there for: `last`, `none` or `all`. With `overlap="skip"`
+        a tick is left out while the job before has not ended; with `allow` it is not. Without a name it has its type's.
+        Stored when a worker starts; what a person changes at run time stays in force.
+        """
+        from holdfast.schedules import declared  # noqa: PLC0415
+
+        when = {"cron": cron, "every": every, "tz": tz, "catch_up": catch_up, "overlap": overlap}
+        name, plan = declared(self, name, call, when)
+        self.declared[name] = plan
+        self.declared_at[name] = None if self._clock is None else self._clock()
+
+    @property
+    def schedules(self) -> Schedules:
+        """The schedules at run time: `app.schedules()` lists them; `.pause(name)`, `.trigger(name)` and so on act."""
+        from holdfast.schedules import Schedules  # noqa: PLC0415
+
+        return Schedules(self)
 
     @property
     def registry(self) -> Registry:

@@ -16,6 +16,7 @@ from holdfast.upkeep.loop import Task, Upkeep
 from holdfast.upkeep.retention import Heartbeat, Retention
 from holdfast.upkeep.rounds import Rounds
 from holdfast.upkeep.sweeper import Sweeper
+from holdfast.upkeep.ticker import Ticker
 from holdfast.upkeep.watchdog import Undertaker, Watchdog
 from holdfast.wiring import open_signal, open_store
 from holdfast.worker.lookout import Lookout
@@ -91,6 +92,7 @@ def _upkeep(supervisor: Supervisor) -> Upkeep:
         ),
         Retention(desk),
         Sweeper(desk, app.sweeps()),
+        Ticker(desk, app.schedules()),
         Alerts(desk),
     ]
     return Upkeep(desk, supervisor.owner, tasks)

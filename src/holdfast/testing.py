@@ -29,7 +29,7 @@ except ModuleNotFoundError:  # the kit works without pytest, only its fixtures d
 
 
 from holdfast.app import App
-from holdfast.engine import leases, repairs
+from holdfast.engine import leases, repairs, schedules
 from holdfast.model import stamp
 from holdfast.model.decide import decide
 from holdfast.model.errors import HoldfastError
@@ -98,6 +98,8 @@ def temporary_app(clock: Clock | None = None) -> Iterator[App]:
 def drain(app: App, *, clock: Clock | None = None, most: int = 10_000) -> Drained:
     """Run every due job, one after the other, until none is due; with `clock`, move it on to what is due later.
 
+    Schedules whose ticks have come make their jobs first; the clock is not moved on to ticks alone, which never end.
+
     Must be called outside a running event loop.
     """
     try:
@@ -107,6 +109,7 @@ def drain(app: App, *, clock: Clock | None = None, most: int = 10_000) -> Draine
     else:
         raise HoldfastError("USE_AWAIT", "drain() runs handlers itself: call it outside the event loop, or in a thread")
     while True:
+        following = tick(app)
         app.desk.write(repairs.recover_expired, app.registry.policies())
         claims = app.desk.write(_claim_any, app.registry)
         if claims:
@@ -118,7 +121,19 @@ def drain(app: App, *, clock: Clock | None = None, most: int = 10_000) -> Draine
         due = app.desk.read(_next_due, app.registry) if clock is not None else None
         if clock is None or due is None:
             return done
-        clock.move_to(stamp.to_datetime(due))
+        clock.move_to(stamp.to_datetime(due) if following is None else min(stamp.to_datetime(due), following))
+
+
+def tick(app: App) -> datetime | None:
+    """Make the jobs of schedules whose ticks have come, as a worker does; answers when the next one is."""
+    if app.declared:
+        app.desk.write(schedules.declare, app.declared, app.declared_at)
+    names, following = app.desk.read(_due_schedules)
+    while names:
+        for name in names:
+            app.desk.write(schedules.tick, name)
+        names, following = app.desk.read(_due_schedules)
+    return None if following is None else stamp.to_datetime(following)
 
 
 @fixture
@@ -168,6 +183,10 @@ def _claim_any(tx: Transaction, registry: Registry) -> list[Claim]:
 
 def _next_due(tx: Transaction, registry: Registry) -> int | None:
     return tx.next_due(_lanes(tx, registry))
+
+
+def _due_schedules(tx: Transaction) -> tuple[list[str], int | None]:
+    return tx.due_schedules()
 
 
 def _lanes(tx: Transaction, registry: Registry) -> tuple[Lane, ...]:

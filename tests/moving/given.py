@@ -9,20 +9,23 @@ from typing import Any
 import psycopg
 import pytest
 
-from holdfast.engine import jobs, moving
+from holdfast.engine import jobs, moving, schedules
 from holdfast.model.errors import StoreError
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
+from holdfast.model.schedule import plan_of
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.sqlite.store import SqliteStore
 from tests.store.given import DONE, FAILED, claim, claim_one, dead, ended, enqueue, finish, write  # noqa: F401
 
 HOUR = 3_600_000
 RAN_OUT = Lane("slow", "ran_out")
+NIGHTLY = plan_of(NewJob("report", '{"text":"ü"}', tenant="acme"), cron="0 3 * * *", tz="Europe/Vienna")
+OFTEN = plan_of(NewJob("poll", "{}"), every=90, catch_up="all")
 
 
 def lived_in(store: Any) -> None:
-    """Jobs in every status, with keys, tenants, history, figures and a pause of a person."""
+    """Jobs in every status, with keys, tenants, history, figures, schedules and a pause of a person."""
     enqueue(store, payload='{"text":"ü \\u0000 \\"quoted\\" \\t"}', key="a.png", tenant="acme", group="shop")
     enqueue(store, delay=HOUR, priority=1, queue="later", context='{"user_id":"ann"}')
     ended(store, DONE, kind="report")
@@ -35,6 +38,8 @@ def lived_in(store: Any) -> None:
     write(store, lambda tx: tx.pause("images", "ann"))
     gone = dead(store, kind="gone", tenant="acme")
     write(store, lambda tx: jobs.purge(tx, gone, actor="ann"))
+    write(store, lambda tx: schedules.declare(tx, {"nightly": NIGHTLY}))
+    write(store, lambda tx: schedules.add(tx, "often", OFTEN, by="ann"))
     enqueue(store, RAN_OUT.type, queue=RAN_OUT.queue)
     claim_one(store, RAN_OUT, lease_ms=1)
 
@@ -56,6 +61,7 @@ def everything(url: str) -> dict[str, list[tuple[Any, ...]]]:
             "figures": sorted(store.read(lambda tx: tx.figures(0))),
             "pauses": store.read(lambda tx: tx.overview(10)["paused"]),
             "audit": store.read(jobs.audit),
+            "schedules": store.read(lambda tx: tx.schedules()),
         }
     finally:
         store.close()

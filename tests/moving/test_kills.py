@@ -18,7 +18,7 @@ ROWS = 2_008
 BEFORE = {
     "closed": ("runs to wait for", 0),
     "copying": ("copying job_queue", 1_000),
-    "copied": ("copying job_pauses", 1),
+    "copied": ("copying job_schedules", 2),
     "verifying": ("verifying job_queue", 2_000),
     "before the commit": ("opening", 0),
 }

@@ -80,8 +80,8 @@ def command(type: str, payload: str, context: str | None, url: str | None, *, as
     """
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if context is not None:
-        given["context"] = _object("context", context)
-    arguments = _object("payload", _from_stdin() if payload == "-" else payload)
+        given["context"] = json_object("context", context)
+    arguments = json_object("payload", _from_stdin() if payload == "-" else payload)
     with opened(url, looking=False) as app:
         handle = app.enqueue(type, arguments, **given)
         if not as_json:
@@ -93,7 +93,8 @@ def command(type: str, payload: str, context: str | None, url: str | None, *, as
         click.echo(json_text(answer | {"outcome": handle.outcome}))
 
 
-def _object(what: str, text: str) -> dict[str, Any]:
+def json_object(what: str, text: str) -> dict[str, Any]:
+    """An object from its JSON text."""
     value = decode(text, what=what)
     if not isinstance(value, dict):
         raise BadInput("PAYLOAD_INVALID", f'{what} must be a JSON object, such as {{"path": "a.png"}}')

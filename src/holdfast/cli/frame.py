@@ -45,6 +45,7 @@ class View:
     workers: list[dict[str, Any]] = field(default_factory=list)
     running: list[Job] = field(default_factory=list)
     failures: list[Job] = field(default_factory=list)
+    next_tick: int | None = None
     problem: str = ""
 
     def stale(self, problem: str) -> View:
@@ -76,6 +77,7 @@ def look(tx: Transaction, url: str) -> View:
         rates=verbs.rates(tx),
         workers=house.workers(tx, silent_too=True),
         running=verbs.running(tx, _MOST),
+        next_tick=tx.due_schedules()[1],
         failures=sorted(ended, key=lambda job: job.completed_at or job.created_at, reverse=True)[:_MOST],
     )
 
@@ -124,6 +126,7 @@ def _summary(view: View) -> Text:
         many(sum(worker["alive"] for worker in view.workers), "worker"), f"{count(dead)} dead",
     ]  # fmt: skip
     parts += [f"{many(expired, 'lease')} expired"] if expired else []
+    parts += [f"next tick {age(view.next_tick, view.now)}"] if view.next_tick is not None else []
     return Text(" " + " · ".join(parts), no_wrap=True, overflow="ellipsis")
 
 

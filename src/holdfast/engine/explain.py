@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.jobs import get
 from holdfast.model import stamp
+from holdfast.model.schedule import origin_of
 from holdfast.model.status import ALONE, BEHIND, Status
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def explain(tx: Transaction, job_id: str, tenant: str | None = None) -> dict[str
             reasons = [Reason("AWAITING_AUTH", "a person must act first; then resume the job")]
         case _:
             reasons = [_ended(job)]
+    reasons += _origin(job)
     return {
         "id": job.id,
         "status": job.status.value,
@@ -122,6 +124,14 @@ def _ended(job: Job) -> Reason:
     if job.status in (Status.FAILED, Status.DEAD_LETTER):
         advice = f"; when the cause is gone: `holdfast job retry {job.id}`"
     return Reason("ENDED", f"{job.status.value} after {runs}{error}{advice}")
+
+
+def _origin(job: Job) -> list[Reason]:
+    origin = origin_of(job.idempotency_key)
+    if origin is None:
+        return []
+    what = "by hand" if origin.tick is None else f"for its tick of {stamp.to_text(origin.tick)}"
+    return [Reason("SCHEDULED", f"made by schedule {origin.name!r}, {what}")]
 
 
 def _cut(message: str) -> str:

@@ -236,6 +236,48 @@ class Workers(Answer):
     items: list[WorkerView]
 
 
+class ScheduleView(Answer):
+    """A schedule, in words and in parts, with what became of its ticks."""
+
+    name: str
+    words: str = Field(examples=["At 03:00 every day, Europe/Vienna"])
+    type: str
+    payload: dict[str, Any]
+    options: dict[str, Any]
+    cron: str | None
+    every: float | None = Field(description="seconds between ticks")
+    tz: str
+    catch_up: str
+    overlap: str
+    source: str = Field(description="`code`, or `runtime` where a person has the word")
+    changed: bool = Field(description="the code says something else")
+    paused: PauseView | None
+    removed: bool
+    last_tick: str | None
+    next_tick: str | None
+    upcoming: list[str]
+    last_job: str | None
+    fired: int
+    skipped: int = Field(description="ticks whose job before had not ended")
+    missed: int = Field(description="ticks that nobody was there for, not caught up")
+    note: str
+    updated_at: str
+    updated_by: str
+
+
+class Schedules(Answer):
+    """Every schedule by name."""
+
+    items: list[ScheduleView]
+
+
+class Triggered(Answer):
+    """The job that a schedule was made to make."""
+
+    name: str
+    id: str
+
+
 class Handled(Answer):
     """How many dead letters were dealt with; call again while `more` is true."""
 

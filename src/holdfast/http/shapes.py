@@ -60,6 +60,29 @@ class NewJobBody(Body):
         return self.model_dump(exclude={"type", "payload"}, exclude_none=True)
 
 
+class NewScheduleBody(Body):
+    """A schedule to make or to change: when, and which jobs."""
+
+    name: str = Field(description="its name; one that is there is changed", examples=["nightly"])
+    type: str = Field(description="names the handler", examples=["report"])
+    payload: dict[str, Any] = Field(default_factory=dict, description="the handler's arguments")
+    cron: str | None = Field(default=None, description="five fields", examples=["0 3 * * *"])
+    every: Seconds | None = Field(default=None, description="seconds between ticks, instead of cron")
+    tz: str | None = Field(default=None, description="whose clocks cron goes by", examples=["Europe/Vienna"])
+    catch_up: Literal["last", "none", "all"] | None = Field(default=None, description="ticks that nobody was there for")
+    overlap: Literal["skip", "allow"] | None = Field(default=None, description="while the job before has not ended")
+    queue: str | None = Field(default=None, description="the line its jobs wait in")
+    priority: int | None = Field(default=None, description="1 (first) to 10")
+    group: str | None = Field(default=None, description="your key for jobs that belong together")
+    tenant: str | None = Field(default=None, description="whose jobs they are")
+    max_attempts: int | None = Field(default=None, description="how many runs a job may take")
+    timeout: Seconds | None = Field(default=None, description="seconds one run may take")
+
+    def options(self) -> dict[str, Any]:
+        """The options that were given."""
+        return self.model_dump(exclude={"name", "type", "payload"}, exclude_none=True)
+
+
 class NoBody(Body):
     """Nothing to say: send no body, or an empty object."""
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from holdfast.http import answers, house, jobs, shapes
+from holdfast.http import answers, house, jobs, schedules, shapes
 from holdfast.http.door import Call
 
 _JOB = {"type": "thumbnail", "payload": {"path": "a.png", "width": 200}, "queue": "images", "priority": 3}
+_SCHEDULE = {"name": "nightly", "type": "report", "cron": "0 3 * * *", "tz": "Europe/Vienna"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +89,31 @@ TABLE: tuple[Entry, ...] = (
     _post(
         "/v1/queues/{name:path}/resume", "resume_queue", house.resume_queue, "Let claims go on", "queues",
         answer=answers.QueueSwitched,
+    ),
+    _get(
+        "/v1/schedules", "list_schedules", schedules.list_schedules, "List the schedules", "schedules",
+        answer=answers.Schedules,
+    ),
+    _post(
+        "/v1/schedules", "add_schedule", schedules.add_schedule, "Make a schedule, or change one until a reset",
+        "schedules", body=shapes.NewScheduleBody, body_required=True, answer=answers.ScheduleView, example=_SCHEDULE,
+    ),
+    *(
+        _post(
+            f"/v1/schedules/{{name:path}}/{verb}", f"{verb}_schedule", run, summary, "schedules",
+            answer=answer, problems=problems,
+        )
+        for verb, run, summary, answer, problems in (
+            ("pause", schedules.pause_schedule, "Let no tick make a job", answers.ScheduleView, (404,)),
+            ("resume", schedules.resume_schedule, "Let ticks make jobs again", answers.ScheduleView, (404,)),
+            ("trigger", schedules.trigger_schedule, "Make its job now", answers.Triggered, (404,)),
+            ("remove", schedules.remove_schedule, "Make no more jobs", answers.ScheduleView, (404,)),
+            ("reset", schedules.reset_schedule, "Go back to what the code says", answers.ScheduleView, (404, 409)),
+        )
+    ),
+    _get(
+        "/v1/schedules/{name:path}", "show_schedule", schedules.show_schedule, "Show a schedule", "schedules",
+        answer=answers.ScheduleView, problems=(404,),
     ),
     _get(
         "/v1/dead-letter", "list_dead_letters", jobs.list_dead_letters, "List dead letters, newest first",

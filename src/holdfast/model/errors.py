@@ -4,7 +4,7 @@ HoldfastError
 ├── BadInput            what was asked for cannot be: mend the call
 │   ├── PayloadError    ... because of its payload
 │   └── BadSignature    ... because nobody knows who sent it
-├── NotFound            no such job
+├── NotFound            no such job, no such schedule
 ├── Conflict            the thing asked for clashes with what is stored
 │   └── KeyConflict     ... the idempotency key belongs to another request
 ├── QueueFull           the queue is at its maximum depth
@@ -30,6 +30,7 @@ CODES: dict[str, str] = {
     "PRIORITY_OUT_OF_RANGE": "priority is a whole number from 1 (first) to 10",
     "BAD_DATE": "scheduled_at or delay is not a usable point in time",
     "BAD_NAME": "a type, queue, tenant, group or key is empty, too long or has control characters",
+    "BAD_SCHEDULE": "a schedule's cron expression, interval, time zone or policy cannot be",
     "BAD_URL": "the store's address cannot be understood",
     "PAYLOAD_INVALID": "the payload does not fit the handler's signature",
     "PAYLOAD_NOT_JSON": "the payload is not strict JSON",
@@ -38,6 +39,8 @@ CODES: dict[str, str] = {
     "RESULT_UNSTORABLE": "the handler's result is not strict JSON, or too large",
     "UNKNOWN_TYPE": "no handler of that type is registered in this process",
     "JOB_NOT_FOUND": "no job has that id",
+    "SCHEDULE_NOT_FOUND": "no schedule has that name",
+    "NOT_IN_CODE": "the schedule was made at run time, so there is no code to go back to",
     "WRONG_STATUS": "the job's status does not allow that",
     "SUPERSEDED": "a newer request with the same coalesce key has taken its place",
     "KEY_CONFLICT": "the idempotency key is taken by a job of another type or payload",
@@ -108,7 +111,7 @@ class BadSignature(BadInput):
 
 
 class NotFound(HoldfastError):
-    """No such job."""
+    """No such job, no such schedule."""
 
 
 class Conflict(HoldfastError):

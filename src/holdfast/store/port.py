@@ -14,6 +14,7 @@ from holdfast.model.job import Job
 from holdfast.model.lease import Claim, Lane
 from holdfast.model.news import News
 from holdfast.model.request import NewJob
+from holdfast.model.schedule import Schedule
 
 
 class Ending(NamedTuple):
@@ -148,6 +149,25 @@ class Transaction(Protocol):
 
     def resume(self, queue: str) -> bool:
         """Let claims go on; False if it was not paused."""
+
+    # for schedules
+    def schedules(self, name: str | None = None) -> list[Schedule]:
+        """Every schedule by name, or the one of a name; those that a person removed, too."""
+
+    def hold_schedule(self, name: str) -> Schedule | None:
+        """One schedule, which nobody else changes until the transaction ends; None if there is none."""
+
+    def add_schedule(self, schedule: Schedule) -> bool:
+        """Store a new schedule; False if there is one of its name."""
+
+    def change_schedule(self, schedule: Schedule, *, tell: bool = True) -> bool:
+        """Write a schedule anew; False if it has changed since it was read. `tell`: those who wait for a tick look."""
+
+    def drop_schedule(self, name: str) -> bool:
+        """Forget a schedule; its jobs stay. False if there is none."""
+
+    def due_schedules(self) -> tuple[list[str], int | None]:
+        """The schedules with a tick to deal with, or that are ahead of a clock set back; and when the next tick is."""
 
     # for seeing
     def versions(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:

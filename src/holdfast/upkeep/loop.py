@@ -12,12 +12,15 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from holdfast.model.errors import StoreError
+from holdfast.signals.message import EVERYTHING
+from holdfast.upkeep.ticker import Ticker
 from holdfast.upkeep.turn import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from holdfast.engine.desk import Desk
+    from holdfast.model.news import News
     from holdfast.store.port import Transaction
 
 log = logging.getLogger("holdfast.upkeep")
@@ -48,11 +51,22 @@ class Upkeep:
         self._owner = owner
         self._due = {task.name: (0.0, task) for task in tasks}
         self._lead_until = 0.0
+        self._hurried = 0.0
 
     @property
     def next_at(self) -> float:
         """When the next task is due, on the monotonic clock."""
         return min((at + _slack(task) for at, task in self._due.values()), default=monotonic() + 60)
+
+    def hear(self, news: News) -> None:
+        """What another process told. Schedules may have changed: look at them soon, once a second at most."""
+        if EVERYTHING not in news.queues:
+            return
+        for at, task in list(self._due.values()):
+            if isinstance(task, Ticker):
+                task.hurry()
+                self._hurried = max(monotonic(), self._hurried + SOON)
+                self._due[task.name] = (min(at, self._hurried), task)
 
     def run_due(self) -> dict[str, dict[str, int]]:
         """Run what is due now; answers the counts of each task that did something."""

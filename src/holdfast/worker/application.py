@@ -10,12 +10,14 @@ from holdfast.model.backoff import Backoff
 from holdfast.model.errors import BadInput
 from holdfast.model.lease import Lane
 from holdfast.model.policy import Policy
+from holdfast.model.schedule import plan_from_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from holdfast.engine.desk import Desk
     from holdfast.engine.registry import Registry
+    from holdfast.model.schedule import Plan
     from holdfast.signals.port import Signal
 
 
@@ -28,6 +30,7 @@ class Application(Protocol):
     signal_by: str | None
     imports: tuple[str, ...]
     in_use: bool
+    declared: dict[str, Plan]
 
     @property
     def registry(self) -> Registry:
@@ -88,6 +91,7 @@ def describe(app: Application) -> dict[str, Any]:
             }
             for definition in app.registry
         ],
+        "schedules": {name: plan.as_text() for name, plan in app.declared.items()},
     }
 
 
@@ -102,6 +106,7 @@ class Described:
         self.url: str = told["url"]
         self.signal_by: str | None = told["signal"]
         self.types: list[dict[str, Any]] = told["types"]
+        self._schedules: dict[str, str] = told["schedules"]
         self.queues = dict(queues) if queues else dict.fromkeys(sorted({one["queue"] for one in self.types}))
 
     def lanes(self, *, isolated: bool | None = None) -> tuple[Lane, ...]:
@@ -129,6 +134,10 @@ class Described:
     def sweeps(self) -> list[tuple[str, str, int]]:
         """Type, queue and interval of each sweeper."""
         return [(one["type"], one["queue"], one["sweep_ms"]) for one in self.types if one["sweep_ms"]]
+
+    def schedules(self) -> dict[str, Plan]:
+        """Name -> what the code says of it."""
+        return {name: plan_from_text(text) for name, text in self._schedules.items()}
 
     def shortest_lease(self) -> int:
         """In milliseconds."""

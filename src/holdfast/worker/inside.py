@@ -17,7 +17,8 @@ from contextlib import asynccontextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from holdfast.engine import leases, repairs
+from holdfast.engine import leases, repairs, schedules
+from holdfast.signals.message import EVERYTHING
 from holdfast.worker import slots as slot_words
 from holdfast.worker.application import Application
 from holdfast.worker.child import COROUTINES, THREADS, listen, pools_of, slots_needed
@@ -28,12 +29,14 @@ from holdfast.worker.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
+    from holdfast.model.news import News
     from holdfast.store.port import Transaction
 
 log = logging.getLogger("holdfast.worker")
 
 _LONG_LEASE_MS = 60_000
 _LONGEST_REST = 30.0
+_SHORTEST_TICK, _LONGEST_TICK = 0.05, 5.0
 
 
 @asynccontextmanager
@@ -60,9 +63,10 @@ async def worker_inside(
         worker = Worker(
             app.desk, app.registry, pools, owner=owner, slots=slots, threads=max(1, sum(p.places for p in pools))
         )
-        app.desk.listeners.append(wake := lambda news: worker.wake() if news.queues else None)
-        listener = listen(app, owner, asyncio.get_running_loop(), worker)
         keeper = _Keeper(app, owner, slots)
+        app.desk.listeners.append(wake := lambda news: worker.wake() if news.queues else None)
+        app.desk.listeners.append(hear := keeper.hear)
+        listener = listen(app, owner, asyncio.get_running_loop(), worker)
         keeper.start()
         app.in_use = True
         task = asyncio.create_task(worker.work())
@@ -73,20 +77,23 @@ async def worker_inside(
             await task
             app.in_use = False
             app.desk.listeners.remove(wake)
+            app.desk.listeners.remove(hear)
             await asyncio.to_thread(keeper.end)
             asyncio.get_running_loop().remove_reader(listener.fileno())
             listener.close()
 
 
 class _Keeper(threading.Thread):
-    """Renews what runs here, and recovers what expired anywhere."""
+    """Renews what runs here, recovers what expired anywhere, and ticks schedules."""
 
     def __init__(self, app: Application, owner: str, slots: SlotMap) -> None:
         super().__init__(name="holdfast-keeper", daemon=True)
         self._desk = app.desk
         self._policies = app.registry.policies()
+        self._plans = dict(app.declared)
         self._owner = owner
         self._slots = slots
+        self._tick_at = 0.0
         self._over = threading.Event()
         self._lease_ms = min((policy.lease_ms for policy in self._policies.values()), default=60_000)
 
@@ -95,17 +102,32 @@ class _Keeper(threading.Thread):
         self._over.set()
         self.join()
 
+    def hear(self, news: News) -> None:
+        """What this process itself has changed; what others do is seen within seconds."""
+        if EVERYTHING in news.queues:
+            self._tick_at = 0.0
+
     def run(self) -> None:
         """Look again and again."""
         expiry = 0.0
-        while not self._over.wait(min(1.0, self._lease_ms / 6000)):
+        while not self._over.wait(min(1.0, self._lease_ms / 6000, max(_SHORTEST_TICK, self._tick_at - monotonic()))):
             try:
                 if self._slots.started() or self._slots.holds():
                     self._look()
                 if monotonic() >= expiry:
                     expiry = monotonic() + self._desk.write(self._recover)
+                if monotonic() >= self._tick_at:
+                    self._tick()
             except Exception as error:  # noqa: BLE001  # the store may be away; the next look may fare better
                 log.warning("a look at the leases failed: %s", error)
+
+    def _tick(self) -> None:
+        self._tick_at = monotonic() + _LONGEST_TICK
+        if self._plans:
+            self._desk.write(schedules.declare, self._plans)
+            self._plans = {}
+        _, rest = schedules.tick_all(self._desk)
+        self._tick_at = min(self._tick_at, monotonic() + rest)
 
     def _recover(self, tx: Transaction) -> float:
         """End what expired; answers when to come again: for long leases, not before one can have ended."""

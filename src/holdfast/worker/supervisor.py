@@ -171,8 +171,10 @@ class Supervisor:
                 os.read(wake, 4096)
             if self._nursery in ready and not self._hear_nursery():
                 return 0 if self.stopping_since is not None else 1
-            if listener in ready and listener.receive():  # type: ignore[union-attr]
+            if listener in ready and (news := listener.receive()):  # type: ignore[union-attr]
                 heard = True
+                if upkeep:
+                    upkeep.hear(news)
             if monotonic() >= looked + (pace if heard else interval):
                 looked, told, heard = monotonic(), heard, False
                 seen = self._guarded(self._look, proves=False)

@@ -9,10 +9,11 @@ import pytest
 
 from holdfast import App
 from holdfast.cli.sql import roles_text
-from holdfast.engine import jobs
+from holdfast.engine import jobs, schedules
 from holdfast.model.errors import StoreError
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
+from holdfast.model.schedule import plan_of
 from holdfast.store.postgres.store import PostgresStore
 from tests.servers.postgres import server
 from tests.store.given import DONE, TABLES, claim, dead, enqueue, finish, get, listed, write
@@ -43,6 +44,7 @@ def shared():
         write(store, lambda tx, newest=newest: tx.coalesce(newest))
     write(store, lambda tx: tx.pause("images", "ann"))
     write(store, lambda tx: tx.lead("me", 1000))
+    write(store, lambda tx: schedules.declare(tx, {"often": plan_of(NewJob("mail", "{}", tenant="acme"), every=60)}))
     write(store, lambda tx: tx.beat({"id": "w", "host": "h", "pid": 1, "lanes": "[]", "places": 1, "running": 0}))
     store.close()
     yield url
@@ -82,6 +84,7 @@ def rows(url, table, where="true"):
 COLUMN = {
     "job_queue": "version", "job_history": "why", "job_figures": "count", "job_workers": "pid", "job_pauses": "paused_by",
     "job_leader": "owner", "job_audit": "act", "job_sequences": "discarded",
+    "job_schedules": "note",
 }  # fmt: skip
 
 

@@ -36,18 +36,22 @@ alter table job_pauses owner to holdfast_owner;
 alter table job_leader owner to holdfast_owner;
 alter table job_audit owner to holdfast_owner;
 alter table job_sequences owner to holdfast_owner;
+alter table job_schedules owner to holdfast_owner;
 alter table if exists holdfast_move owner to holdfast_owner;
 
 grant select on holdfast_schema to holdfast_worker, holdfast_reader, holdfast_tenant;
 
 grant select, insert, update, delete
-    on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences
+    on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
+    job_schedules
     to holdfast_worker;
 grant select
-    on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences
+    on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
+    job_schedules
     to holdfast_reader;
 
--- Pauses and workers tell a tenant why its job waits. Figures count the jobs of all tenants, so they are not shown.
+-- Pauses and workers tell a tenant why its job waits. Figures count the jobs of all tenants, and schedules hold
+-- payloads of any, so they are not shown.
 grant select, insert, update, delete on job_queue, job_history, job_sequences to holdfast_tenant;
 grant select on job_workers, job_pauses to holdfast_tenant;
 -- What a tenant deletes is written down, and stays so.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.store.postgres.jobs import JobVerbs
 from holdfast.store.postgres.leases import LeaseVerbs
 from holdfast.store.postgres.upkeep import UpkeepVerbs
+from holdfast.store.schedules import ScheduleVerbs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.model.request import NewJob
 
 
-class PostgresTransaction(JobVerbs, LeaseVerbs, UpkeepVerbs):
+class PostgresTransaction(JobVerbs, LeaseVerbs, UpkeepVerbs, ScheduleVerbs):
     """All verbs, on one open transaction."""
 
     __slots__ = ()

@@ -12,6 +12,7 @@ from holdfast.model.errors import HoldfastError, StoreError
 from holdfast.model.ids import new_ids
 from holdfast.model.news import News
 from holdfast.store.frameworks import libraries_of
+from holdfast.store.schedules import ScheduleVerbs
 from holdfast.store.sql import Queries
 from holdfast.store.sqlite.connection import Connection, translate
 from holdfast.store.sqlite.guests import driver_connection
@@ -33,7 +34,7 @@ SPACE_FLOOR = 8 * 1024 * 1024
 WAL_LIMIT = 64 * 1024 * 1024
 
 
-class SqliteTransaction(JobVerbs, LeaseVerbs, UpkeepVerbs):
+class SqliteTransaction(JobVerbs, LeaseVerbs, UpkeepVerbs, ScheduleVerbs):
     """All verbs, on one open transaction."""
 
     __slots__ = ()

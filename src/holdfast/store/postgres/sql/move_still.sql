@@ -1,2 +1,3 @@
 -- move_still: nobody else writes to the tables until the transaction ends; reading goes on.
-lock table job_queue, job_history, job_figures, job_pauses, job_audit, job_sequences in share row exclusive mode
+lock table job_queue, job_history, job_figures, job_pauses, job_audit, job_sequences, job_schedules
+in share row exclusive mode

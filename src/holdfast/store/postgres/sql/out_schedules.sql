@@ -1,0 +1,5 @@
+-- out_schedules: every schedule, in the order of its key.
+select
+    name, type, payload, options, cron, every_ms, tz, catch_up, overlap, code, source, paused_at, paused_by,
+    removed, last_tick, next_tick, last_job, fired, skipped, missed, note, updated_at, updated_by, version
+from job_schedules order by name

@@ -1,0 +1,9 @@
+-- in_schedules: a schedule as another store had it.
+insert into job_schedules (
+    name, type, payload, options, cron, every_ms, tz, catch_up, overlap, code, source, paused_at, paused_by,
+    removed, last_tick, next_tick, last_job, fired, skipped, missed, note, updated_at, updated_by, version
+) values (
+    :name, :type, :payload, :options, :cron, :every_ms, :tz, :catch_up, :overlap, :code, :source, :paused_at,
+    :paused_by, :removed, :last_tick, :next_tick, :last_job, :fired, :skipped, :missed, :note, :updated_at,
+    :updated_by, :version
+)
