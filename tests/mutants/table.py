@@ -67,7 +67,7 @@ MUTANTS = [
     Mutant("PostgreSQL: the last of two endings holds", "store/postgres/leases.py", "runs.setdefault((claim.id, claim.token), place)", "runs[claim.id, claim.token] = place"),
     Mutant("PostgreSQL: worst priority first", PG + "claim.sql", "order by p.priority\n", "order by p.priority desc\n"),
     Mutant("PostgreSQL: lanes are not mixed by due time", PG + "claim.sql", "order by due.scheduled_at, due.id", "order by due.id"),
-    Mutant("PostgreSQL: a claim gives up where others were quicker", "store/postgres/leases.py", "if not told or len(told) < told[0][-1]:", "if not order.owner:"),
+    Mutant("PostgreSQL: a claim gives up where others were quicker", "store/postgres/leases.py", "if not told or len(told) < told[0][-2]:", "if not order.owner:"),
     Mutant("PostgreSQL: a rest from the worst priority", PG + "claim_rest.sql", "order by l.priority\n", "order by l.priority desc\n"),
     Mutant("PostgreSQL: a key finds another tenant's job", PG + "key_holder.sql", "where tenant = :tenant and", "where :tenant::text is not null and"),
     Mutant("PostgreSQL: stamps a second off", "store/postgres/connection.py", "946_684_800_000", "946_684_801_000"),

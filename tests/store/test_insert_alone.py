@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -46,6 +47,15 @@ def test_a_taken_key_answers_its_job_and_another_request_is_refused(store, windo
 def test_a_key_that_was_active_is_free_again_after_the_end(store):
     ended(store, DONE, key="k", key_window="active")
     (_, created), _ = store.insert_alone(NewJob("mail", "{}", key="k"))
+    assert created
+
+
+def test_it_waits_for_whoever_has_the_lock(store, other):
+    other.begin()
+    letting_go = threading.Timer(0.2, other.roll_back)
+    letting_go.start()
+    (_, created), _ = store.insert_alone(NewJob("mail", "{}"))
+    letting_go.join()
     assert created
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from holdfast.engine import jobs
@@ -218,6 +220,19 @@ def test_a_cancelled_one_behind_makes_room_for_another(store):
     assert claim(store) == []
     finish(store, run, DONE)
     assert [one.id for one in claim(store)] == [third]
+
+
+def test_one_that_is_claimed_under_the_hands_of_a_newer_request_is_followed_by_it(store, other):
+    first, _ = ask(store, '{"v":1}')
+    (run,) = other.begin().claim(Order("first", [Lane("default", "mail")], 1, LEASE))
+    committing = threading.Timer(0.3, other.commit)
+    committing.start()
+    second, outcome = ask(store, '{"v":2}')
+    committing.join()
+    assert (run.id, second != first, outcome) == (first, True, "created")
+    assert claim(store) == []
+    assert finish(store, run, DONE)
+    assert [one.payload for one in claim(store)] == ['{"v":2}']
 
 
 # -- numbers: the latest wins
