@@ -53,7 +53,8 @@ class Gone(Exception):
 def main(mode: str) -> int:
     """Start the worker and the page, feed jobs, watch them."""
     port = checked_port(PORT)
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # both mean: end in good order
+    for number in (signal.SIGINT, signal.SIGTERM):  # both mean: end in good order; a script's child ignores the first
+        signal.signal(number, interrupt)
     command = [
         *(sys.executable, "-m", "holdfast.cli", "up", "demo.app:app"),
         *("--url", app.url, "--port", str(port), "--log-level", "ERROR"),
@@ -79,6 +80,11 @@ def main(mode: str) -> int:
     return 0 if done else 1
 
 
+def interrupt(*_: object) -> None:
+    """What Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
 def checked_port(text: str) -> int:
     """The number of a port, or an end that says what to write."""
     if text.isascii() and text.isdigit() and int(text) <= 65535:  # noqa: PLR2004
@@ -94,7 +100,7 @@ def check_alive(worker: subprocess.Popen[bytes]) -> None:
 
 
 def feed(worker: subprocess.Popen[bytes]) -> dict[str, list[Handle]]:
-    """Enqueue jobs of every kind."""
+    """Enqueue jobs of every kind; those that only wait to be cancelled are, whatever happens."""
     pages = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))[:24]
     handles = {
         "fingerprint": [fingerprint.enqueue(path=page) for page in pages],
@@ -107,10 +113,13 @@ def feed(worker: subprocess.Popen[bytes]) -> dict[str, list[Handle]]:
         "needless": [needless.enqueue(hours=2) for _ in range(3)],
         "tick": app.enqueue_many(tick.call(number=number) for number in range(2_000)),
     }
-    time.sleep(1)  # let one of them begin, so that both a waiting and a running job are cancelled
-    check_alive(worker)
-    for handle in handles["needless"]:
-        handle.cancel()
+    try:
+        time.sleep(1)  # let one of them begin, so that both a waiting and a running job are cancelled
+        check_alive(worker)
+    finally:
+        for job in app.jobs(type="needless", limit=1_000):
+            if not job.ended:  # an earlier demo may have left some, which would take up its places for hours
+                app.cancel(job.id)
     return handles
 
 
@@ -135,7 +144,7 @@ def watch(handles: dict[str, list[Handle]], worker: subprocess.Popen[bytes]) -> 
 def summary(handles: dict[str, list[Handle]]) -> None:
     """What became of them."""
     table = Table(
-        "TYPE", "JOBS", "ENDED", "RUNS", "FAILED", "CRASHED", title="What became of them", title_justify="left"
+        "TYPE", "JOBS", "ENDED", "MOST RUNS", "FAILED", "CRASHED", title="What became of them", title_justify="left"
     )
     for kind, some in handles.items():
         jobs = [handle.job() for handle in some[:50]]
