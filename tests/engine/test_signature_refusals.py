@@ -122,7 +122,9 @@ def test_a_value_that_has_no_strict_json_form_is_refused(value, code):
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("where", ["plain", "list", "model", "dataclass", "optional", "union"])
+@pytest.mark.parametrize(
+    "where", ["plain", "list", "model", "dataclass", "optional", "union", "tuple", "set", "subclass"]
+)
 def test_a_number_json_does_not_have_is_refused_wherever_it_stands(number, where):
     def plain(x: float): ...
     def in_list(x: list[float]): ...
@@ -130,6 +132,9 @@ def test_a_number_json_does_not_have_is_refused_wherever_it_stands(number, where
     def in_dataclass(x: Point): ...
     def optional(x: float | None): ...
     def union(x: float | str): ...
+    def anything(x: Any): ...
+
+    class Metres(float): ...
 
     handler, value = {
         "plain": (plain, number),
@@ -138,6 +143,9 @@ def test_a_number_json_does_not_have_is_refused_wherever_it_stands(number, where
         "dataclass": (in_dataclass, Point(number)),
         "optional": (optional, number),
         "union": (union, number),
+        "tuple": (anything, (1, {"a": (number,)})),
+        "set": (anything, {number}),
+        "subclass": (anything, Metres(number)),
     }[where]
     code, _ = refusal(handler, x=value)
     assert code in {"PAYLOAD_NOT_JSON", "PAYLOAD_INVALID"}

@@ -6,14 +6,11 @@ import threading
 
 import pytest
 
-from holdfast.engine import jobs
 from holdfast.model import stamp
 from holdfast.model.decide import decide
-from holdfast.model.errors import BadInput, Conflict
 from holdfast.model.lease import Lane
 from holdfast.model.outcome import Snoozed, Stopped, Unstarted
 from holdfast.model.policy import DEFAULT_POLICY
-from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from holdfast.store.port import Ending, Order
 from tests.store.given import (
@@ -38,23 +35,9 @@ from tests.store.given import (
     status,
     write,
 )  # fmt: skip
+from tests.store.requests import ask, due_at, history
 
 AGAIN = {"raised": RAISED, "snoozed": Snoozed(5), "stopped": Stopped(), "unstarted": Unstarted(), "crashed": CRASHED}
-
-
-def ask(store, payload="{}", kind="mail", key="doc", **options):
-    """A request: the id of its job, and what was done."""
-    job = NewJob(kind, payload, coalesce_key=key, **options)
-    ((job_id, outcome),) = write(store, lambda tx: jobs.enqueue(tx, [job]))
-    return job_id, outcome
-
-
-def history(store, job_id):
-    return store.read(lambda tx: tx.history(job_id))
-
-
-def due_at(store, job_id):
-    return stamp.from_datetime(get(store, job_id).scheduled_at)
 
 
 def test_a_newer_request_takes_the_place_of_one_that_waits(store, clock):
@@ -320,73 +303,6 @@ def test_but_it_waits_no_longer_than_it_may(store, clock):
         due_at(store, ask(store, key="short", debounce=10, max_wait=2)[0])
         == stamp.from_datetime(get(store, first).created_at) + 14 * SECOND
     )
-
-
-# -- many at once, and by hand
-
-
-def test_a_bulk_call_folds_repeated_keys(store):
-    requests = [
-        NewJob("mail", '{"n":1}', coalesce_key="a", priority=2),
-        NewJob("mail", '{"n":2}'),
-        NewJob("mail", '{"n":3}', coalesce_key="a", priority=8),
-        NewJob("mail", '{"n":4}', coalesce_key="b", sequence=9),
-        NewJob("mail", '{"n":5}', coalesce_key="b", sequence=7),
-    ]
-    answers = write(store, lambda tx: jobs.enqueue(tx, requests))
-    assert [outcome for _, outcome in answers] == ["replaced", "created", "created", "created", "replaced"]
-    assert answers[0][0] == answers[2][0]
-    assert answers[3][0] == answers[4][0]
-    assert (get(store, answers[0][0]).payload, get(store, answers[0][0]).priority) == ({"n": 3}, 2)
-    assert get(store, answers[3][0]).payload == {"n": 4}
-    assert history(store, answers[0][0])[0]["why"] == "2 requests became this run"
-    assert len(listed(store)) == 3
-
-
-def test_a_person_cannot_retry_what_was_overtaken(store):
-    first, _ = ask(store)
-    finish(store, claim_one(store), FAILED)
-    second, _ = ask(store)
-    with pytest.raises(Conflict, match=second) as refused:
-        write(store, lambda tx: jobs.retry(tx, first))
-    assert refused.value.code == "SUPERSEDED"
-    run = claim_one(store)
-    with pytest.raises(Conflict, match=second):
-        write(store, lambda tx: jobs.retry(tx, first))
-    finish(store, run, DONE)
-    assert write(store, lambda tx: jobs.retry(tx, first)).status is Status.QUEUED
-
-
-def test_a_person_cannot_retry_an_older_number(store):
-    first, _ = ask(store, sequence=1)
-    finish(store, claim_one(store), FAILED)
-    ask(store, sequence=2)
-    finish(store, claim_one(store), DONE)
-    with pytest.raises(Conflict):
-        write(store, lambda tx: jobs.retry(tx, first))
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"sequence": 1},
-        {"debounce": 1},
-        {"max_wait": 1},
-        {"coalesce_key": "k", "key": "k"},
-        {"coalesce_key": ""},
-        {"coalesce_key": "k", "sequence": -1},
-        {"coalesce_key": "k", "sequence": 2**63},
-        {"coalesce_key": "k", "sequence": True},
-        {"coalesce_key": "k", "sequence": "1"},
-        {"coalesce_key": "k", "max_wait": 5},
-        {"coalesce_key": "k", "debounce": -1},
-        {"coalesce_key": "k", "debounce": 1, "delay": 1},
-        {"coalesce_key": "k", "debounce": 1, "scheduled_at": "2030-01-01T00:00:00Z"},
-    ],
-)
-def test_options_that_make_no_sense_are_refused(options):
-    with pytest.raises(BadInput):
-        NewJob("mail", "{}", **options)
 
 
 def _ending(run, outcome):

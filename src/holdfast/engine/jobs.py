@@ -37,7 +37,7 @@ def outcomes(answers: Sequence[tuple[str, bool]]) -> list[tuple[str, str]]:
 
 
 def _newest(tx: Transaction, jobs: Sequence[NewJob]) -> list[tuple[str, str]]:
-    """Of the requests with one coalesce key only the newest is stored; the others are told what became of them."""
+    """Requests with one coalesce key meet each other as if they came one after the other."""
     plain = [job for job in jobs if job.coalesce_key is None]
     stored = outcomes(tx.insert(plain)) if plain else []
     answers = {id(job): answer for job, answer in zip(plain, stored, strict=True)}
@@ -46,12 +46,7 @@ def _newest(tx: Transaction, jobs: Sequence[NewJob]) -> list[tuple[str, str]]:
         if job.coalesce_key is not None:
             keyed.setdefault((job.tenant, job.type, job.coalesce_key), []).append(job)
     for key in sorted(keyed):  # in one order for all callers: nobody waits for somebody who waits for him
-        requests = keyed[key]
-        newest = max(reversed(requests), key=lambda job: -1 if job.sequence is None else job.sequence)
-        newest.priority = min(job.priority for job in requests)
-        job_id, answer = tx.coalesce(newest, len(requests))
-        answers |= {id(job): (job_id, "discarded" if answer == "discarded" else "replaced") for job in requests}
-        answers[id(newest)] = (job_id, answer)
+        answers |= {id(job): tx.coalesce(job) for job in keyed[key]}
     return [answers[id(job)] for job in jobs]
 
 
@@ -139,9 +134,12 @@ def dead_letters(
 def retry_dead(tx: Transaction, /, *, actor: str | None = None, limit: int = 500, **where: str | None) -> int:
     """Send a batch of dead letters round again; answers how many. Call until it answers 0."""
     found = dead_letters(tx, limit=limit, **where)  # type: ignore[arg-type]
+    sent = 0
     for job in found:
-        retry(tx, job.id, tenant=where.get("tenant"), actor=actor)
-    return len(found)
+        if tx.newer(job.id) is None:  # what was overtaken stays; its successor may have been sent a moment ago
+            retry(tx, job.id, tenant=where.get("tenant"), actor=actor)
+            sent += 1
+    return sent
 
 
 def purge_dead(tx: Transaction, /, *, actor: str | None = None, limit: int = 500, **where: str | None) -> int:
@@ -175,7 +173,12 @@ def audit(
 
 def _check_depth(tx: Transaction, jobs: Sequence[NewJob], max_depth: Mapping[str, int]) -> None:
     bounded = [job for job in jobs if job.queue in max_depth and job.priority > HIGH_PRIORITY]
-    fresh = [job for job in bounded if job.key is None or not tx.has_key(job.tenant, job.key)]
+    fresh = [
+        job
+        for job in bounded
+        if (job.key is None or not tx.has_key(job.tenant, job.key))
+        and (job.coalesce_key is None or not tx.waits(job))  # a replacement makes the queue no longer
+    ]
     for queue in {job.queue for job in fresh}:
         most = max_depth[queue]
         low = sum(1 for job in fresh if job.queue == queue)

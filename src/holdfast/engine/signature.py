@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typing_extensions
 from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from holdfast.model.errors import BadInput, PayloadError
 from holdfast.model.payload import SIZE_LIMIT, encode
@@ -144,7 +144,8 @@ def write_json(value: object) -> str:
 def _as_json(adapter: TypeAdapter[dict[str, Any]], values: Mapping[str, Any]) -> dict[str, Any]:
     checked = adapter.validate_python(dict(values))
     plain: dict[str, Any] = adapter.dump_python(checked, mode="json", warnings="error")
-    if not _faithful(checked, plain):
+    numbers = to_jsonable_python(checked, inf_nan_mode="constants", serialize_unknown=True)
+    if not _faithful(checked, plain) or not _is_finite(numbers):
         raise ValueError("a number that JSON lacks, or two keys of one object that become the same text")
     return plain
 
@@ -161,6 +162,15 @@ def _faithful(before: Any, after: Any) -> bool:
     if isinstance(before, BaseModel) and type(after) is dict:
         return all(_faithful(getattr(before, name, None), value) for name, value in after.items())
     return True
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether all numbers are: what hides in tuples, sets and objects has become plain here, and kept its numbers."""
+    if isinstance(value, float):
+        return value - value == 0
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    return all(map(_is_finite, value)) if isinstance(value, list) else True
 
 
 def _shape(name: str, fields: dict[str, Any]) -> Any:

@@ -38,21 +38,22 @@ class NewestVerbs(CommonVerbs):
         def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]: ...
         def lock_keys(self, keys: Sequence[Key]) -> None: ...
 
-    def coalesce(self, job: NewJob, requests: int = 1) -> tuple[str, str]:
-        assert job.coalesce_key is not None, "jobs without a key are inserted"
+    def waits(self, job: NewJob) -> bool:
+        return bool(self.run("newest_waiting", **_named(self._key_of(job, self.new_row(job, "")))))
+
+    def coalesce(self, job: NewJob) -> tuple[str, str]:
         row = self.new_row(job, "")
-        key = (str(row["tenant"]), job.type, job.coalesce_key)
+        key = self._key_of(job, row)
         self.lock_keys([key])
         if job.sequence is not None and (newer := self._too_late(key, job.sequence)):
             return newer, "discarded"
-        job_id = self._replaced(job, row, key, requests)
+        job_id = self._replaced(job, row, key)
         answer = "replaced"
         if job_id is None:
             ((job_id, _),) = self.insert([job])
             held = BEHIND if self.run("newest_running", **_named(key)) else 0
             self.change("newest_mark", id=job_id, coalesce_key=job.coalesce_key, sequence=job.sequence, held=held)
             answer = "created"
-            self._count_requests(job_id, 0, requests - 1)
         if job.sequence is not None:
             self.change("sequence_set", id=job_id, sequence=job.sequence, now=self.stamp, **_named(key))
         return job_id, answer
@@ -98,6 +99,10 @@ class NewestVerbs(CommonVerbs):
         self.lock_keys([key for key, _ in found])
         return found
 
+    def _key_of(self, job: NewJob, row: dict[str, object]) -> Key:
+        assert job.coalesce_key is not None, "jobs without a key are inserted"
+        return str(row["tenant"]), job.type, job.coalesce_key
+
     def _too_late(self, key: Key, sequence: int) -> str | None:
         """The job of a newer request, or of the same one unless it ended badly."""
         for last, job_id in self.run("sequence", **_named(key)):
@@ -110,7 +115,7 @@ class NewestVerbs(CommonVerbs):
             return str(job_id)
         return None
 
-    def _replaced(self, job: NewJob, row: dict[str, object], key: Key, requests: int) -> str | None:
+    def _replaced(self, job: NewJob, row: dict[str, object], key: Key) -> str | None:
         """The id of the waiting job that became this request. It may be claimed at this moment: then there is none."""
         for job_id, status, attempts, created_at, queue in self.run("newest_waiting", **_named(key)):
             due = str(row["scheduled_at"])
@@ -131,22 +136,20 @@ class NewestVerbs(CommonVerbs):
                 now=self.stamp,
             ):
                 return None
-            self._count_requests(job_id, attempts, requests, status)
+            self._count_request(job_id, attempts, status)
             self.news.queues.add(queue)
             self.news.jobs.append(job_id)
             return str(job_id)
         return None
 
-    def _count_requests(self, job_id: str, attempts: int, more: int, status: str = "queued") -> None:
+    def _count_request(self, job_id: str, attempts: int, status: str) -> None:
         """One line of history, however many they are."""
-        if not more:
-            return
         for line, why in self.run("history_last", id=job_id):
             number, _, rest = why.partition(" ")
             if rest == _BECAME:
-                self.change("history_mend", id=job_id, line=line, why=f"{int(number) + more} {_BECAME}", now=self.stamp)
+                self.change("history_mend", id=job_id, line=line, why=f"{int(number) + 1} {_BECAME}", now=self.stamp)
                 return
-        self.write_history([Line(job_id, status, f"{more + 1} {_BECAME}", attempts)])
+        self.write_history([Line(job_id, status, f"2 {_BECAME}", attempts)])
 
     def _overtaken(self, ending: Ending) -> Move:
         claim, move = ending
@@ -165,13 +168,13 @@ class NewestVerbs(CommonVerbs):
         )
 
 
-def _key_of(claim: Claim) -> Key | None:
+def _claimed_key(claim: Claim) -> Key | None:
     return None if claim.coalesce_key is None else (claim.tenant, claim.type, claim.coalesce_key)
 
 
 def keys_of(endings: Sequence[Ending]) -> list[Key]:
     """The coalesce keys of runs, each once, in order."""
-    return sorted({key for claim, _ in endings if (key := _key_of(claim)) is not None})
+    return sorted({key for claim, _ in endings if (key := _claimed_key(claim)) is not None})
 
 
 def _named(key: Key) -> dict[str, object]:

@@ -57,8 +57,11 @@ class Transaction(Protocol):
         A taken idempotency key answers its job; with another type or payload it raises KeyConflict.
         """
 
-    def coalesce(self, job: NewJob, requests: int = 1) -> tuple[str, str]:
-        """Store the newest of some requests with one coalesce key: its id, and `created`, `replaced` or `discarded`."""
+    def coalesce(self, job: NewJob) -> tuple[str, str]:
+        """Store a request with a coalesce key: its job's id, and `created`, `replaced` or `discarded`."""
+
+    def waits(self, job: NewJob) -> bool:
+        """Whether a job with the request's coalesce key waits."""
 
     def newer(self, job_id: str) -> str | None:
         """The job that has overtaken an ended one with the same coalesce key; None if it is the newest, or has none."""

@@ -1,7 +1,7 @@
 -- replace: a newer request takes the place of one that waits. It keeps its id, its age, its group and its turn.
 update job_queue set
     payload = :payload, payload_version = :payload_version, context = :context, sequence = :sequence,
-    priority = min(priority, :priority), scheduled_at = case when :later then :scheduled_at else min(scheduled_at, :scheduled_at) end,
+    priority = min(priority, :priority), scheduled_at = case when :later then max(scheduled_at, :scheduled_at) else min(scheduled_at, :scheduled_at) end,
     max_retries = :max_attempts, timeout_ms = :timeout_ms, attempts = 0, failed = 0, crashed = 0, interrupted = 0,
     error = null, progress = null, updated_at = :now, version = version + 1
 where id = :id and (status = 'queued' or status = 'awaiting_auth')
