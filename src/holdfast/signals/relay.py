@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 EARLY = (0.02, 0.1, 0.5, 2.0, 8.0)  # seconds after an enqueue on a caller's own connection
-GATHER, LONGEST_GATHER = 0.02, 2.0  # seconds in which the commits of a burst become one message
+GATHER, LONGEST_GATHER = 0.02, 1.0  # seconds in which the commits of a burst become one message
 GATHER_PER_DELAY = 50.0
 KEEP = 2.0  # between two looks at a line on which nothing is sent
 FLUSH_SECONDS = 1.0  # how long the end of a process may wait for its last message
@@ -192,17 +192,18 @@ class RelaySignal:
 class Pace:
     """How long to gather after a send.
 
-    A send that takes longer than it can says that many tell at once: of the same queues, mostly, so that any of them
-    wakes whoever rests. Then each tells less often, and all of them together as often as before.
+    Sends that take longer than they can say that many tell at once: of the same queues, mostly, so that any of them
+    wakes whoever rests. Then each tells less often. One slow send is an accident, two in a row are a crowd.
     """
 
     def __init__(self) -> None:
-        self._best = float("inf")
+        self._best = self._last = float("inf")
 
     def after(self, took: float) -> float:
         """Seconds until the next message, by how long the last one took."""
         self._best = min(self._best, took)
-        return min(LONGEST_GATHER, max(GATHER, GATHER_PER_DELAY * (took - self._best)))
+        slow, self._last = min(took, self._last), took
+        return min(LONGEST_GATHER, max(GATHER, GATHER_PER_DELAY * (slow - self._best)))
 
 
 def _kept(line: Line | None) -> Line | None:
