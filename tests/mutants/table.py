@@ -39,7 +39,7 @@ MUTANTS = [
            "        self._open = SqliteTransaction(connection, self.queries, early, self._check_space)\n        return self._open\n"),
     Mutant("a late finish overwrites a cancel", SQL + "finish.sql", FENCE, "and lease_token + 1 >= :token and status in ('in_progress', 'cancelled')"),
     Mutant("a graceful cancel is ignored", SQL + "finish.sql", "when cancel_requested_at is null or :status = 'completed' then :status", "when 1 then :status"),
-    Mutant("a completion loses to a graceful cancel", SQL + "finish.sql", "cancel_requested_at is null or :status = 'completed'", "cancel_requested_at is null"),
+    Mutant("a completion loses to a graceful cancel", SQL + "complete.sql", "status = 'completed', completed_at", "status = case when cancel_requested_at is null then 'completed' else 'cancelled' end, completed_at"),
     Mutant("due a millisecond late", SQL + "due.sql", "scheduled_at <= :now", "scheduled_at < :now"),
     Mutant("due ignores the time", SQL + "due.sql", "scheduled_at <= :now", ":now is not null"),
     Mutant("due in the wrong order", SQL + "due.sql", "order by scheduled_at, id", "order by id"),
