@@ -41,12 +41,10 @@ def _newest(tx: Transaction, jobs: Sequence[NewJob]) -> list[tuple[str, str]]:
     plain = [job for job in jobs if job.coalesce_key is None]
     stored = outcomes(tx.insert(plain)) if plain else []
     answers = {id(job): answer for job, answer in zip(plain, stored, strict=True)}
-    keyed: dict[tuple[str, str, str], list[NewJob]] = {}
-    for job in jobs:
-        if job.coalesce_key is not None:
-            keyed.setdefault((job.tenant, job.type, job.coalesce_key), []).append(job)
-    for key in sorted(keyed):  # in one order for all callers: nobody waits for somebody who waits for him
-        answers |= {id(job): tx.coalesce(job) for job in keyed[key]}
+    # By key, in one order for all callers: nobody waits for somebody who waits for him.
+    keyed = [job for job in jobs if job.coalesce_key is not None]
+    for job in sorted(keyed, key=lambda job: (job.tenant, job.type, str(job.coalesce_key))):
+        answers[id(job)] = tx.coalesce(job)
     return [answers[id(job)] for job in jobs]
 
 
