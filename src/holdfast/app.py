@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
+from holdfast.asked import OPTIONS, checked, depths, is_plain, names, news_of, requests
 from holdfast.engine.desk import Desk
 from holdfast.engine.jobs import enqueue, outcomes
 from holdfast.handle import Handle
 from holdfast.model.errors import BadInput
 from holdfast.model.payload import SIZE_LIMIT, encode
-from holdfast.model.request import NewJob, check_count, check_name, check_options, shown
+from holdfast.model.request import NewJob, check_count, check_name, check_options
 from holdfast.wiring import open_signal, open_store, store_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from datetime import timedelta
     from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, overload
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from holdfast.handler import Call, Handler
     from holdfast.model.backoff import Backoff
     from holdfast.model.job import Job
-    from holdfast.model.news import News
     from holdfast.model.schedule import Plan
     from holdfast.schedules import Schedules
     from holdfast.worker.context import JobContext
@@ -42,10 +42,6 @@ if TYPE_CHECKING:
         def __call__(self, function: Callable[P, R], /) -> Handler[P, R]: ...
 
 
-OPTIONS = frozenset({
-    "coalesce_key", "context", "debounce", "delay", "group", "key", "key_window", "max_attempts", "max_wait",
-    "priority", "queue", "scheduled_at", "sequence", "tenant", "timeout",
-})  # fmt: skip
 _LARGEST_PAYLOAD = 1024 * 1024 * 1024  # what SQLite itself takes
 
 
@@ -71,9 +67,9 @@ class App:
     ) -> None:
         self._clock = clock
         self.signal_by = signal
-        self.imports = _names(imports)
+        self.imports = names(imports)
         self.payload_limit = check_count("payload_limit", payload_limit, _LARGEST_PAYLOAD)
-        self.max_depth = _depths(max_depth)
+        self.max_depth = depths(max_depth)
         self.in_use = False  # by a worker of this process
         self.declared: dict[str, Plan] = {}  # schedules of the code, for a worker to store
         self.declared_at: dict[str, int | None] = {}
@@ -212,7 +208,7 @@ class App:
 
     def enqueue_many(self, calls: Iterable[Call], *, connection: Any = None) -> list[Handle]:
         """Enqueue many in one transaction: `app.enqueue_many([thumbnail.call(path="a.png"), ...])`."""
-        return self.store(_requests(calls), connection)
+        return self.store(requests(calls), connection)
 
     def store(self, jobs: list[NewJob], connection: Any = None) -> list[Handle]:
         """Store checked requests, all or none."""
@@ -220,15 +216,15 @@ class App:
             return []
         if connection is not None:
             answers = self.desk.join(connection, enqueue, jobs, self.max_depth)
-            self.signal.tell_early(_news_of(*{job.queue for job in jobs}))
+            self.signal.tell_early(news_of(*{job.queue for job in jobs}))
             return self._handles(answers)
-        if len(jobs) == 1 and not self.max_depth and jobs[0].coalesce_key is None:
+        if len(jobs) == 1 and not self.max_depth and is_plain(jobs[0]):
             return self._handles(outcomes([self.desk.insert(jobs[0])]))
         return self._handles(self.desk.write(enqueue, jobs, self.max_depth))
 
     async def aenqueue_many(self, calls: Iterable[Call], *, connection: Any = None) -> list[Handle]:
         """Enqueue many in one transaction, from a coroutine."""
-        return await self.astore(_requests(calls), connection)
+        return await self.astore(requests(calls), connection)
 
     async def astore(self, jobs: list[NewJob], connection: Any = None) -> list[Handle]:
         """Store checked requests from a coroutine, all or none."""
@@ -256,7 +252,7 @@ class App:
 
     def notify(self, *queues: str) -> None:
         """Tell workers that a transaction of the caller's own has committed new jobs."""
-        self.desk.notify(_news_of(*(queues or ("default",))))
+        self.desk.notify(news_of(*(queues or ("default",))))
 
     # -- look and act
 
@@ -342,55 +338,3 @@ class App:
 
     def _handles(self, answers: list[tuple[str, str]]) -> list[Handle]:
         return [Handle(self, job_id, outcome=outcome) for job_id, outcome in answers]
-
-
-def _news_of(*queues: str) -> News:
-    from holdfast.model.news import News  # noqa: PLC0415
-
-    news = News()
-    news.queues.update(queues)
-    return news
-
-
-def _names(imports: object) -> tuple[str, ...]:
-    names = tuple(imports) if isinstance(imports, Iterable) and not isinstance(imports, str) else (None,)
-    if all(isinstance(name, str) for name in names):
-        return names
-    raise BadInput("BAD_OPTION", f'imports is a list of modules, as in imports=["mysite.jobs"], not {shown(imports)}')
-
-
-def _depths(max_depth: object) -> dict[str, int]:
-    if not isinstance(max_depth, Mapping | None):
-        raise BadInput(
-            "BAD_OPTION", f'max_depth goes by queue, as in max_depth={{"images": 1000}}, not {shown(max_depth)}'
-        )
-    return {
-        check_name("a queue of max_depth", queue): check_count("max_depth", most, 1_000_000_000)
-        for queue, most in (max_depth or {}).items()
-    }
-
-
-def _requests(calls: Iterable[Call]) -> list[NewJob]:
-    if not isinstance(calls, Iterable):
-        raise BadInput("BAD_OPTION", f"enqueue_many takes a list of calls, not {shown(calls)}")
-    from holdfast.handler import Call  # noqa: PLC0415  # whoever has a call has it loaded
-
-    given = list(calls)
-    for call in given:
-        if not isinstance(call, Call):
-            raise BadInput(
-                "BAD_OPTION", f'a call is made by a handler, as in thumbnail.call(path="a.png"), not {shown(call)}'
-            )
-    return [call.new_job() for call in given]
-
-
-def checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as a NewJob takes them: the context as JSON text."""
-    given = dict(options)
-    if given.get("context") is not None:
-        from holdfast.model.envelope import check_context  # noqa: PLC0415
-
-        given["context"] = check_context(given["context"])
-    else:
-        given.pop("context", None)
-    return given

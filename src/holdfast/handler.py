@@ -6,7 +6,7 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from holdfast.app import OPTIONS, checked
+from holdfast.asked import OPTIONS, checked
 from holdfast.engine.registry import Definition
 from holdfast.model.backoff import Backoff
 from holdfast.model.errors import BadInput

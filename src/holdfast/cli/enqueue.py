@@ -66,6 +66,11 @@ _TOLD = {
 @click.option("--max-wait", type=Seconds(), metavar="DURATION", help="But no later than this after the first one.")
 @click.option("--group", help="A key of yours for jobs that belong together.")
 @click.option("--tenant", help="Whose job it is.")
+@click.option("--depends-on", metavar="ID", multiple=True, help="Run after this job has completed; may be repeated.")
+@click.option(
+    "--on-parent", type=click.Choice(["cancel", "run"]), help="When such a job ends badly; cancel if not given."
+)
+@click.option("--limits", metavar="KEY", multiple=True, help="Count against this limit; may be repeated, up to four.")
 @click.option("--queue", help="The queue it waits in; `default` if not given.")
 @click.option("--max-attempts", type=int, help="The most runs, the first included; 3 if not given.")
 @click.option("--timeout", type=Seconds(), metavar="DURATION", help="The longest one run may take.")
@@ -78,7 +83,7 @@ def command(type: str, payload: str, context: str | None, url: str | None, *, as
     Prints the job's id. The payload is checked against the handler before the run; a key that is taken by another
     request is refused.
     """
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value not in (None, ())}
     if context is not None:
         given["context"] = json_object("context", context)
     arguments = json_object("payload", _from_stdin() if payload == "-" else payload)

@@ -49,6 +49,11 @@ class NewJobBody(Body):
     max_wait: Seconds | None = Field(default=None, description="but no later than so many after the first")
     group: str | None = Field(default=None, description="your key for jobs that belong together")
     tenant: str | None = Field(default=None, description="whose job it is")
+    depends_on: list[str] | None = Field(default=None, description="ids of jobs that must complete before it")
+    on_parent: Literal["cancel", "run"] | None = Field(
+        default=None, description="what becomes of it when one of those ends badly; `cancel` if not given"
+    )
+    limits: list[str] | None = Field(default=None, description="keys of the limits it counts against, at most four")
     max_attempts: int | None = Field(default=None, description="how many runs it may take")
     timeout: Seconds | None = Field(default=None, description="seconds one run may take")
     context: dict[str, Any] | None = Field(

@@ -46,6 +46,17 @@ class Job:
     held: int
     cancel_requested_at: datetime | None
     version: int
+    blocked: int
+    children: int
+    on_parent: str | None
+    limits: tuple[str, ...]
+    lane: str | None
+    batch: str | None
+    item: int | None
+    parks: int
+    auth: dict[str, Any] | None
+    auth_key: str | None
+    auth_until: datetime | None
 
     @property
     def ended(self) -> bool:

@@ -36,6 +36,11 @@ class Claim(NamedTuple):
     key_until: str | None
     coalesce_key: str | None = None
     sequence: int | None = None
+    parks: int = 0
+    batch: str | None = None
+    item: int | None = None
+    limits: str | None = None
+    auth_data: str | None = None
 
 
 class Lane(NamedTuple):

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime, timedelta
 
+    from holdfast.model.flow import Flow
+
 LONGEST_NAME = 255
 LONGEST_TIMEOUT_MS = 31 * 24 * 3600 * 1000
 MOST_ATTEMPTS = 10_000
@@ -20,9 +22,15 @@ class NewJob:
     """A request that has passed every check of its options; its payload is strict JSON text."""
 
     __slots__ = (
-        "coalesce_key", "context", "debounce", "delay", "group", "key", "key_window", "max_attempts", "max_wait",
-        "payload", "payload_version", "priority", "queue", "scheduled_at", "sequence", "tenant", "timeout_ms", "type",
+        "coalesce_key", "context", "debounce", "delay", "flow", "group", "key", "key_window", "max_attempts",
+        "max_wait", "payload", "payload_version", "priority", "queue", "scheduled_at", "sequence", "tenant",
+        "timeout_ms", "type",
     )  # fmt: skip
+    coalesce_key: str | None
+    sequence: int | None
+    debounce: int | None
+    max_wait: int | None
+    flow: Flow | None
 
     def __init__(
         self,
@@ -41,6 +49,9 @@ class NewJob:
         max_wait: float | timedelta | None = None,
         group: str | None = None,
         tenant: str = "",
+        depends_on: object = None,
+        on_parent: object = None,
+        limits: object = None,
         max_attempts: int = 3,
         timeout: float | timedelta | None = None,
         context: str = "{}",
@@ -54,25 +65,24 @@ class NewJob:
         self.scheduled_at = None if scheduled_at is None else check_scheduled_at(scheduled_at, delay)
         self.key = None if key is None else check_name("key", key)
         self.key_window = None if key_window is None else check_key_window(key_window, key)
-        self.coalesce_key: str | None = None
-        self.sequence: int | None = None
-        self.debounce: int | None = None
-        self.max_wait: int | None = None
-        if coalesce_key is not None:
+        self.coalesce_key = self.sequence = self.debounce = self.max_wait = self.flow = None
+        if coalesce_key is not None or sequence is not None or debounce is not None or max_wait is not None:
             self._newest(coalesce_key, sequence, debounce, max_wait)
-        elif sequence is not None or debounce is not None or max_wait is not None:
-            raise BadInput(
-                "BAD_OPTION", "sequence, debounce and max_wait need a coalesce_key: what is it the newest of?"
-            )
         self.group = None if group is None else check_name("group", group)
         self.tenant = tenant if tenant == "" else check_name("tenant", tenant)
         self.max_attempts = check_count("max_attempts", max_attempts, MOST_ATTEMPTS)
         self.timeout_ms = None if timeout is None else check_timeout(timeout)
         self.context = context
         self.payload_version = check_count("version", payload_version, 1_000_000)
+        if depends_on is not None or on_parent is not None or limits is not None:
+            self._tie(depends_on, on_parent, limits)
 
     def _newest(self, key: object, sequence: object, debounce: object, max_wait: object) -> None:
         """What a newer request with the same coalesce key does to an older one."""
+        if key is None:
+            raise BadInput(
+                "BAD_OPTION", "sequence, debounce and max_wait need a coalesce_key: what is it the newest of?"
+            )
         if self.key is not None:
             raise BadInput("BAD_OPTION", "give key or coalesce_key: a job is the only one of its kind, or the newest")
         self.coalesce_key = check_name("coalesce_key", key)
@@ -91,6 +101,14 @@ class NewJob:
             self.max_wait = check_delay(max_wait, "max_wait")
             self.delay = min(self.debounce, self.max_wait)
 
+    def _tie(self, depends_on: object, on_parent: object, limits: object) -> None:
+        """What it has to do with other jobs."""
+        from holdfast.model.flow import check_flow  # noqa: PLC0415  # most jobs stand alone
+
+        self.flow = check_flow(depends_on, on_parent, limits)
+        if self.flow.depends_on and self.coalesce_key is not None:
+            raise BadInput("BAD_OPTION", "give depends_on or coalesce_key: the newest request waits for no other")
+
     def with_payload(self, payload: str) -> NewJob:
         """The same request for another payload: its options need no second check."""
         job = object.__new__(NewJob)
@@ -100,7 +118,7 @@ class NewJob:
         job.max_wait = self.max_wait
         job.key, job.key_window, job.group, job.tenant = self.key, self.key_window, self.group, self.tenant
         job.max_attempts, job.timeout_ms = self.max_attempts, self.timeout_ms
-        job.context, job.payload_version = self.context, self.payload_version
+        job.context, job.payload_version, job.flow = self.context, self.payload_version, self.flow
         return job
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
 from holdfast.model.news import News
-from holdfast.store.newest import NewestVerbs
+from holdfast.store.flow import FlowVerbs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.store.verbs import Line
 
 
-class Verbs(NewestVerbs):
+class Verbs(FlowVerbs):
     """An open transaction at one instant, read from the database when it began."""
 
     __slots__ = ("connection", "news", "now", "queries", "stamp", "witness")

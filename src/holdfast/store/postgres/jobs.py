@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from holdfast.model.ids import new_ids
-from holdfast.model.status import TERMINAL
+from holdfast.model.status import TERMINAL, Status
 from holdfast.store.postgres.base import Verbs, array
 from holdfast.store.verbs import refuse_other_request
 
@@ -28,6 +28,15 @@ class JobVerbs(Verbs):
     __slots__ = ()
 
     def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
+        tied = [place for place, job in enumerate(jobs) if job.flow is not None]
+        if not tied:
+            return self._insert(jobs)
+        with self.connection.all_or_none():  # even if the caller's transaction goes on
+            answers = self._insert(jobs)
+            self.tie([(jobs[place], answers[place][0]) for place in tied if answers[place][1]])
+        return answers
+
+    def _insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         ids = new_ids(self.now, len(jobs))
         self.news.queues.update([job.queue for job in jobs])
         if len(jobs) > 1 and self._may_copy(jobs):
@@ -62,6 +71,7 @@ class JobVerbs(Verbs):
         if not graceful or waiting:
             self.change("free_active_key", ids=array([job_id]))
             self.free_newest(keys)
+            self.over([(job_id, Status.CANCELLED)])
         return str(left)
 
     def _may_copy(self, jobs: Sequence[NewJob]) -> bool:

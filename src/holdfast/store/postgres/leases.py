@@ -147,6 +147,7 @@ class LeaseVerbs(Verbs):
     def _record(self, endings: list[Ending], reached: dict[tuple[str, int], str]) -> None:
         """Tell watchers, count the endings, and write history for those that are not plain completions."""
         ended: list[tuple[str, str, str, str, str]] = []
+        over: list[tuple[str, str]] = []
         freed: list[str] = []
         for claim, _ in endings:
             status = reached[claim.id, claim.token]
@@ -157,11 +158,15 @@ class LeaseVerbs(Verbs):
             if claim.key_until == "active":
                 freed.append(claim.id)
             ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
+            if status != Status.AWAITING_AUTH:
+                over.append((claim.id, status))
         if freed:
             self.run("free_active_key", ids=array(freed))
         unusual = [ending for ending in endings if ending.move.status is not Status.COMPLETED]
         self.write_history([line_of(ending, reached[ending.claim.id, ending.claim.token]) for ending in unusual])
         self._count(ended)
+        if over:
+            self.over(over)
 
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
         """Add the endings to the minute's histograms."""

@@ -6,7 +6,7 @@ import json
 
 from holdfast.model import stamp
 from holdfast.model.news import News
-from holdfast.store.newest import NewestVerbs
+from holdfast.store.flow import FlowVerbs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.store.verbs import Line
 
 
-class Verbs(NewestVerbs):
+class Verbs(FlowVerbs):
     """An open transaction at one instant, read after the write lock was taken."""
 
     __slots__ = ("_space", "connection", "news", "now", "queries", "stamp")

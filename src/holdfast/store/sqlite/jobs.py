@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.model.ids import new_ids
-from holdfast.model.status import TERMINAL
+from holdfast.model.status import TERMINAL, Status
 from holdfast.store.sqlite.base import Verbs
 from holdfast.store.verbs import refuse_other_request
 
@@ -22,6 +22,20 @@ class JobVerbs(Verbs):
     __slots__ = ()
 
     def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
+        tied = [place for place, job in enumerate(jobs) if job.flow is not None]
+        if not tied:
+            return self._insert(jobs)
+        self.connection.save()  # all or none, even if the caller's transaction goes on
+        try:
+            answers = self._insert(jobs)
+            self.tie([(jobs[place], answers[place][0]) for place in tied if answers[place][1]])
+        except BaseException:
+            self.connection.back_to_save()
+            raise
+        self.connection.release()
+        return answers
+
+    def _insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         self.check_space(sum(len(job.payload) for job in jobs))
         ids = new_ids(self.now, len(jobs))
         if len(jobs) == 1:
@@ -74,3 +88,4 @@ class JobVerbs(Verbs):
         if self.job(rows[0]).ended:
             self.change("free_active_key", id=job_id)
             self.free_newest([key for key, _ in self.key_of(job_id)])
+            self.over([(job_id, Status.CANCELLED)])

@@ -140,6 +140,7 @@ class LeaseVerbs(Verbs):
             ids = self.ids([claim.id for claim, _ in unusual])
             reached = {job_id: status for job_id, _, status in self.run("versions", ids=ids)}
         ended: list[tuple[str, str, str, str, str]] = []
+        over: list[tuple[str, str]] = []
         for claim, move in endings:
             status = reached.get(claim.id, move.status)
             self.news.jobs.append(claim.id)
@@ -149,8 +150,12 @@ class LeaseVerbs(Verbs):
             if claim.key_until == "active":
                 self.run("free_active_key", id=claim.id)
             ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
+            if status != Status.AWAITING_AUTH:
+                over.append((claim.id, status))
         self.write_history([line_of(ending, reached.get(ending.claim.id)) for ending in unusual])
         self._count(ended)
+        if over:
+            self.over(over)
 
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
         """Add the endings to the minute's histograms."""
