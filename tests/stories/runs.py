@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
 
@@ -23,6 +24,11 @@ def order_of(*types: str, limit: int, lease_ms: int = 60_000) -> Order:
 def exchange(
     app: App, ended: Sequence[Ended], order: Order, policies: Mapping[str, Policy] | None = None
 ) -> tuple[list[bool], list[Claim]]:
-    """Hand in what ended, take new work, in one commit: which endings were accepted, and what was claimed."""
-    exchanged = app.desk.write(leases.exchange, ended, [order], policies)
+    """Hand in what ended, take new work, in one commit, as a worker does: which endings were accepted, and what was
+    claimed.
+    """
+    if ended:
+        exchanged = app.desk.write(leases.exchange, ended, [order], policies)
+    else:
+        exchanged = asyncio.run(app.desk.ataken(leases.exchange, ended, [order], policies))
     return exchanged.accepted, exchanged.claims[0]

@@ -53,11 +53,12 @@ class _Here:
 class _Call:
     """A verb on the desk, and its answer."""
 
-    __slots__ = ("answer", "done", "future", "run")
+    __slots__ = ("answer", "done", "future", "hasty", "run")
 
     def __init__(self, run: Callable[[Any], Any], future: asyncio.Future[Any] | None = None) -> None:
         self.run = run
         self.future = future
+        self.hasty = False
         self.done = False
         self.answer: Any = None
 
@@ -74,8 +75,7 @@ class Desk:
         self._reading = allocate_lock()
         self._errands: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: Any = None
-        self._closed = False
-        self._orphaned = False
+        self._closed = self._orphaned = False
         _desks.append(ref(self))
 
     def write(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -121,10 +121,11 @@ class Desk:
         here = self._transaction_here()
         if here is not None:
             return verb(here, *args, **kwargs)
-        call = _Call(lambda transaction: verb(transaction, *args, **kwargs), self._future())
-        self._put(call)
-        self._send(self._clear_desk_in_turn)
-        return await call.future  # type: ignore[no-any-return,misc]
+        return await self._laid(lambda transaction: verb(transaction, *args, **kwargs))  # type: ignore[no-any-return]
+
+    async def ataken(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a verb that takes and promises nothing, as a claim does: a power cut may undo it."""
+        return await self._laid(lambda tx: verb(tx, *args, **kwargs), hasty=True)  # type: ignore[no-any-return]
 
     def read(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a verb that changes nothing."""
@@ -220,6 +221,14 @@ class Desk:
             raise answer
         return answer
 
+    def _laid(self, run: Callable[[Any], Any], *, hasty: bool = False) -> asyncio.Future[Any]:
+        """A verb on the desk, for the database thread to run."""
+        call = _Call(run, future := self._future())
+        call.hasty = hasty
+        self._put(call)
+        self._send(self._clear_desk_in_turn)
+        return future
+
     def _put(self, call: _Call) -> None:
         self._check_open()
         self._waiting.append(call)
@@ -232,7 +241,7 @@ class Desk:
         if not calls:
             return
         try:
-            answers, news = self.store.write([call.run for call in calls])
+            answers, news = self.store.write([call.run for call in calls], hastily=all(call.hasty for call in calls))
         except BaseException as error:
             for call in calls:
                 _answer(call, error)

@@ -206,8 +206,9 @@ class Store(Protocol):
     url: str
     writes_alone: bool  # whether a transaction that writes keeps all others from writing
 
-    def write(self, calls: Sequence[Callable[[Any], Any]]) -> tuple[list[Any], News]:
-        """Run the calls in one transaction: durable when this returns.
+    def write(self, calls: Sequence[Callable[[Any], Any]], *, hastily: bool = False) -> tuple[list[Any], News]:
+        """Run the calls in one transaction: durable when this returns. `hastily`: they promise nothing to anybody, so a
+        power cut may undo them.
 
         An answer is a call's value or the exception it raised; a call that raises takes nothing else with it. The news
         tell what changed, for the signals.

@@ -122,7 +122,9 @@ class Worker:
         self._slots.hold(holds=True)
         orders = [Order(self.owner, pool.lanes, want, pool.lease_ms) for pool, want in wanted]
         try:
-            got = await self.desk.awrite(leases.exchange, handed_in, orders, self._policies)
+            # Claims alone promise nothing: after a power cut their jobs wait as before, and their runs are gone.
+            write = self.desk.awrite if handed_in else self.desk.ataken
+            got = await write(leases.exchange, handed_in, orders, self._policies)
         except StoreError as error:
             self._ended[:0], self._handed_back[:0] = ended, back
             await self._store_away(error)

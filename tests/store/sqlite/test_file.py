@@ -111,6 +111,32 @@ def test_commits_are_durable_by_default_and_less_so_by_choice(file, open_file):
     normal.close()
 
 
+def test_a_hasty_write_waits_for_no_disk_and_the_next_one_does(file, open_file):
+    store = open_file(file)
+    seen = []
+
+    def look(tx):
+        seen.append(tx.connection.execute("pragma synchronous")[0][0])
+        return tx.pause("q", "ann")
+
+    def fail(tx):
+        look(tx)
+        raise ValueError("no")
+
+    assert store.write([look], hastily=True)[0] == [True]
+    assert isinstance(store.write([fail], hastily=True)[0][0], ValueError)
+    store.write([look])
+    store.write([look, look], hastily=True)  # who shares a commit may have been promised something
+    assert seen == [1, 1, 2, 2, 2]
+
+
+def test_a_hasty_write_to_a_file_that_cannot_be_opened_is_told_so(file, open_file):
+    store = open_file(file)
+    store.close()
+    file.write_bytes(b"not a database" * 100)
+    assert store.write([lambda tx: tx.pause("q", "ann")], hastily=True)[0][0].code == "NOT_A_DATABASE"
+
+
 def pragma(store, name):
     return store._writer.execute(f"pragma {name}")[0][0]
 

@@ -63,7 +63,12 @@ class PostgresStore:
         self._left_alone: list[Connection | None] = []
         self._joins = Joins(self.location, self.queries, clock)
 
-    def write(self, calls: Sequence[Callable[[Any], Any]]) -> tuple[list[Any], News]:
+    def write(
+        self,
+        calls: Sequence[Callable[[Any], Any]],
+        *,
+        hastily: bool = False,  # noqa: ARG002  # telling the server costs as much
+    ) -> tuple[list[Any], News]:
         if len(calls) == 1:
             return self._write_alone(calls[0])
         try:

@@ -59,14 +59,15 @@ class SqliteStore:
         self._clock = clock or _wall_clock
         self._floor = space_floor
         self._patience = patience
+        self._durably = f"pragma synchronous={self.location.synchronous}"
         self._writer: Connection | None = None
         self._reader: Connection | None = None
         self._open: SqliteTransaction | None = None
         self._left_alone: list[Connection | None] = []
 
-    def write(self, calls: Sequence[Callable[[Any], Any]]) -> tuple[list[Any], News]:
+    def write(self, calls: Sequence[Callable[[Any], Any]], *, hastily: bool = False) -> tuple[list[Any], News]:
         if len(calls) == 1:
-            return self._write_alone(calls[0])
+            return self._write_hastily(calls[0]) if hastily else self._write_alone(calls[0])
         try:
             transaction = self.begin()
         except Exception as error:  # noqa: BLE001  # nobody can write now: each would only wait as long again
@@ -197,6 +198,18 @@ class SqliteStore:
         except BaseException:
             self.roll_back()
             raise
+
+    def _write_hastily(self, call: Callable[[Any], Any]) -> tuple[list[Any], News]:
+        """Do not wait for the disk. The log is written in order, so the next durable commit takes this one with it."""
+        try:
+            connection = self._writing()
+            connection.execute("pragma synchronous=normal")
+        except Exception as error:  # noqa: BLE001  # the caller gets it as the answer
+            return [self._told(error)], News()
+        try:
+            return self._write_alone(call)
+        finally:
+            connection.execute(self._durably)
 
     def _told(self, error: Exception) -> Exception:
         if isinstance(error, HoldfastError) or self._writer is None or not self._writer.is_ours(error):
