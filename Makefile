@@ -35,7 +35,7 @@ test: lint  ## Everything: linters, all tests, coverage gates
 	$(BIN)/python -m pytest -m slow -n $(WORKERS)
 
 check: lint  ## Before each commit: linters, house rules, fast tests; under a minute
-	$(BIN)/python -m pytest -q -m "not slow" -n $(WORKERS) -k "not postgres" $(FAST)
+	$(BIN)/python -m pytest -q -m "not slow" -n $(WORKERS) -k "not postgres and not sqlite3" $(FAST)
 
 lint: $(STAMP)  ## Format check, ruff, mypy, import direction
 	$(BIN)/ruff format --check .
