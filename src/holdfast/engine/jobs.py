@@ -149,9 +149,21 @@ def purge(tx: Transaction, job_id: str, *, tenant: str | None = None, actor: str
     """Delete one ended job for good."""
     job = get(tx, job_id, tenant)
     if job.status not in TERMINAL or not delete(tx, [job], actor=actor):
+        refuse_while_awaited(tx, job)
         raise Conflict(
             "WRONG_STATUS",
             f"job {job_id} is {job.status.value}: only ended jobs can be deleted; cancel it first",
+        )
+
+
+def refuse_while_awaited(tx: Transaction, job: Job) -> None:
+    """Raise if children of an ended job have not ended, which spares it."""
+    waiting = [child.id for child in tx.children(job.id, 1) if child.status not in TERMINAL] if job.ended else []
+    if waiting:
+        raise Conflict(
+            "CHILDREN_WAIT",
+            f"job {job.id} has children that have not ended, job {waiting[0]} for one: cancel them first, or let them "
+            "end",
         )
 
 
