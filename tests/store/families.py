@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from holdfast.model.decide import decide
 from holdfast.model.lease import Lane
-from holdfast.store.port import Order
-from tests.store.given import LEASE, claim, enqueue, finish, get, write
+from holdfast.model.policy import DEFAULT_POLICY
+from holdfast.store.port import Ending, Order
+from tests.store.given import DONE, LEASE, claim, enqueue, finish, get, write
 
 CHILD = Lane("default", "child")
 PARENT_LANES = (Lane("default", "mail"), CHILD)
@@ -55,3 +57,18 @@ def parents_of(store, job_id):
 
 def children_of(store, job_id):
     return [tuple(one) for one in store.read(lambda tx: tx.children(job_id, 100))]
+
+
+def ending(run, outcome):
+    return Ending(run, decide(run, outcome, DEFAULT_POLICY, spread=0.0))
+
+
+def done(run):
+    return ending(run, DONE)
+
+
+def run_in(tx, job_id):
+    """The run of a job that is the first one due, in an open transaction."""
+    (run,) = tx.claim(Order("first", [Lane("default", "mail")], 1, LEASE))
+    assert run.id == job_id
+    return run

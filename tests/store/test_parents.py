@@ -6,27 +6,19 @@ import os
 
 import pytest
 
-from holdfast.engine import jobs
-from holdfast.model.decide import decide
-from holdfast.model.errors import BadInput, Conflict
-from holdfast.model.lease import Lane
-from holdfast.model.policy import DEFAULT_POLICY
+from holdfast.model.errors import BadInput
 from holdfast.model.request import NewJob
 from holdfast.model.status import BLOCKED, Status
-from holdfast.store.port import Ending, Order
-from tests.store.families import blocked, child_of, children_of, due, end, parents_of, run_of
+from tests.store.families import blocked, child_of, children_of, done, due, end, ending, parents_of, run_in, run_of
 from tests.store.given import (
     CRASHED,
-    DAY,
     DONE,
     FAILED,
-    LEASE,
     MINUTE,
     NOON,
     RAISED,
     cancel,
     claim,
-    dead,
     ended,
     enqueue,
     finish,
@@ -35,7 +27,6 @@ from tests.store.given import (
     listed,
     news_of,
     recover,
-    retry,
     running,
     status,
     write,
@@ -67,7 +58,7 @@ def test_a_child_waits_for_all_of_its_parents(store):
 def test_parents_that_end_in_one_batch_count_each_for_itself(store):
     first, second = enqueue(store), enqueue(store)
     child = child_of(store, first, second)
-    endings = [_done(run) for run in claim(store)]
+    endings = [done(run) for run in claim(store)]
     assert write(store, lambda tx: tx.finish(endings)) == [True, True]
     assert (blocked(store, child), due(store)) == (0, [child])
 
@@ -83,8 +74,8 @@ def test_many_children_of_one_parent_are_let_go_at_once(store):
 def test_the_queue_of_a_child_that_was_let_go_is_told(store):
     first, second = running(store), running(store)
     child = child_of(store, first.id, second.id, queue="slow")
-    assert "slow" not in news_of(store, lambda tx: tx.finish([_done(first)])).queues
-    news = news_of(store, lambda tx: tx.finish([_done(second)]))
+    assert "slow" not in news_of(store, lambda tx: tx.finish([done(first)])).queues
+    news = news_of(store, lambda tx: tx.finish([done(second)]))
     assert "slow" in news.queues
     assert child in news.jobs
 
@@ -114,7 +105,7 @@ def test_a_retry_crash_or_release_of_a_parent_lets_nothing_go(store, clock):
 def test_a_child_ends_with_a_parent_that_ends_badly(store, outcome, reached):
     parent = enqueue(store, max_attempts=1)
     child = child_of(store, parent, key="k", key_window="active")
-    news = news_of(store, lambda tx: tx.finish([_ending(run_of_tx(tx, parent), outcome)]))
+    news = news_of(store, lambda tx: tx.finish([ending(run_in(tx, parent), outcome)]))
     job = get(store, child)
     assert (job.status, job.error["code"], job.error["parent"]) == (Status.CANCELLED, "PARENT_FAILED", parent)
     assert job.error["message"] == f"job {parent}, which it waited for, ended {reached}"
@@ -174,7 +165,7 @@ def test_a_child_of_one_that_completed_and_one_that_failed_in_one_batch_is_cance
     bad, good = enqueue(store), enqueue(store)
     child = child_of(store, bad, good)
     runs = {run.id: run for run in claim(store)}
-    write(store, lambda tx: tx.finish([_done(runs[good]), _ending(runs[bad], FAILED)]))
+    write(store, lambda tx: tx.finish([done(runs[good]), ending(runs[bad], FAILED)]))
     assert (status(store, child), len(history(store, child))) == (Status.CANCELLED, 1)
 
 
@@ -200,7 +191,8 @@ def test_a_cancelled_child_stays_so_when_its_parent_completes(store):
 
 def test_a_parent_that_has_completed_is_not_waited_for(store):
     done, open_one = ended(store, DONE), enqueue(store)
-    assert due_after(store, child_of(store, done))
+    ready = child_of(store, done)
+    assert due(store) == [ready]
     assert blocked(store, child_of(store, done, open_one)) == 1
 
 
@@ -311,147 +303,3 @@ def test_a_new_child_of_an_overtaken_job_whose_successor_is_gone_is_cancelled(st
     end(store, second, DONE)
     write(store, lambda tx: tx.purge(second, "completed"))
     assert get(store, child_of(store, first)).error["parent"] == first
-
-
-# -- a parent goes round again
-
-
-def test_retrying_a_parent_revives_what_its_end_had_cancelled(store):
-    parent = enqueue(store)
-    child = child_of(store, parent)
-    grandchild = child_of(store, child)
-    end(store, parent, FAILED)
-    assert status(store, grandchild) is Status.CANCELLED
-    news = news_of(store, lambda tx: tx.retry(parent))
-    assert {child, grandchild} <= set(news.jobs)
-    for job_id in (child, grandchild):
-        job = get(store, job_id)
-        assert (job.status, job.blocked, job.held, job.error, job.completed_at) == (
-            Status.QUEUED, 1, BLOCKED, None, None,
-        )  # fmt: skip
-    assert history(store, child)[-1]["why"] == "parent retried"
-    end(store, parent, DONE)
-    assert due(store) == [child]
-    end(store, child, DONE)
-    assert due(store) == [grandchild]
-
-
-def test_a_revived_child_waits_for_those_that_have_not_completed(store):
-    bad, done, open_one = enqueue(store), enqueue(store), enqueue(store)
-    child = child_of(store, bad, done, open_one)
-    end(store, bad, FAILED)
-    end(store, done, DONE)
-    assert retry(store, bad)
-    assert blocked(store, child) == 2
-    for parent in (bad, open_one):
-        assert due(store) == []
-        end(store, parent, DONE)
-    assert due(store) == [child]
-
-
-def test_a_child_of_two_that_failed_is_revived_when_both_were_retried(store):
-    first, second = enqueue(store), enqueue(store)
-    child = child_of(store, first, second)
-    end(store, first, FAILED)
-    end(store, second, FAILED)
-    assert retry(store, first)
-    assert (status(store, child), get(store, child).error["parent"]) == (Status.CANCELLED, second)
-    assert retry(store, second)
-    assert (status(store, child), blocked(store, child)) == (Status.QUEUED, 2)
-    for parent in (first, second):
-        end(store, parent, DONE)
-    assert due(store) == [child]
-
-
-def test_what_a_person_cancelled_is_not_revived(store):
-    parent = enqueue(store)
-    child = child_of(store, parent)
-    cancel(store, child)
-    end(store, parent, FAILED)
-    assert retry(store, parent)
-    assert status(store, child) is Status.CANCELLED
-
-
-def test_a_child_that_went_on_without_its_parent_does_not_wait_for_it_again(store):
-    parent, other = enqueue(store), enqueue(store)
-    child = child_of(store, parent, other, on_parent="run")
-    runs = {run.id: run for run in claim(store)}
-    finish(store, runs[parent], FAILED)
-    assert retry(store, parent)
-    assert blocked(store, child) == 1
-    finish(store, runs[other], DONE)
-    assert due(store) == [child]
-    end(store, parent, DONE)
-    assert (blocked(store, child), due(store)) == (0, [child])
-
-
-def test_a_child_enqueued_after_the_failure_is_revived_too(store):
-    parent = dead(store)
-    child = child_of(store, parent)
-    assert retry(store, parent)
-    assert (status(store, child), blocked(store, child)) == (Status.QUEUED, 1)
-    end(store, parent, DONE)
-    assert due(store) == [child]
-
-
-# -- retention
-
-
-def test_retention_spares_a_parent_until_its_children_have_ended(store, clock):
-    parent, other = ended(store, DONE), enqueue(store)
-    child = child_of(store, parent, other)
-    clock.forward(30 * DAY)
-    assert _sweep(store) == 0
-    assert write(store, lambda tx: tx.purge(parent, "completed")) is False
-    end(store, other, DONE)
-    end(store, child, DONE)
-    clock.forward(30 * DAY)
-    assert _sweep(store) == 3
-    assert parents_of(store, child) == children_of(store, parent) == []
-
-
-def test_a_person_hears_who_still_waits_for_a_job_that_cannot_be_deleted(store):
-    parent, other = ended(store, DONE), enqueue(store)
-    child = child_of(store, parent, other)
-    with pytest.raises(Conflict, match=child) as refused:
-        write(store, lambda tx: jobs.purge(tx, parent))
-    assert refused.value.code == "CHILDREN_WAIT"
-    cancel(store, child)
-    write(store, lambda tx: jobs.purge(tx, parent))
-    with pytest.raises(Conflict) as refused:
-        write(store, lambda tx: jobs.purge(tx, other))
-    assert refused.value.code == "WRONG_STATUS"
-
-
-def test_deleting_a_child_or_a_parent_unties_them(store):
-    parent = enqueue(store)
-    child = child_of(store, parent)
-    end(store, parent, FAILED)
-    write(store, lambda tx: jobs.purge(tx, child))
-    assert children_of(store, parent) == []
-    second = child_of(store, parent)
-    write(store, lambda tx: jobs.purge(tx, parent))
-    assert parents_of(store, second) == []
-
-
-def run_of_tx(tx, job_id):
-    (run,) = tx.claim(Order("first", [Lane("default", "mail")], 1, LEASE))
-    assert run.id == job_id
-    return run
-
-
-def due_after(store, child):
-    return due(store) == [child]
-
-
-def _ending(run, outcome):
-    return Ending(run, decide(run, outcome, DEFAULT_POLICY, spread=0.0))
-
-
-def _done(run):
-    return _ending(run, DONE)
-
-
-def _sweep(store):
-    deleted, _ = write(store, lambda tx: tx.sweep_ended({"completed": 7 * DAY, "cancelled": 7 * DAY}, "", 100))
-    return deleted

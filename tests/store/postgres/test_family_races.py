@@ -14,7 +14,7 @@ from holdfast.model.policy import DEFAULT_POLICY
 from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from holdfast.store.port import Ending
-from tests.store.families import blocked, child_of, due, parents_of
+from tests.store.families import blocked, child_of, due
 from tests.store.given import (
     BACK_ENDS,
     DAY,
@@ -22,11 +22,10 @@ from tests.store.given import (
     FAILED,
     cancel,
     claim,
-    enqueue,
     ended,
+    enqueue,
     finish,
     get,
-    insert,
     retry,
     running,
     status,
@@ -160,16 +159,11 @@ def test_children_made_beside_the_ends_of_their_parents_are_all_let_go(store, ot
     for _ in range(ROUNDS):
         runs = [running(store), running(store)]
         parents = [run.id for run in runs]
-        made = []
-
-        def make():
-            made.extend(child_of(other, *parents) for _ in range(3))
-
-        def end():
-            for run in random.sample(runs, 2):
-                finish(store, run, DONE)
-
-        _at_once(make, end)
+        made: list[str] = []
+        _at_once(
+            lambda made=made, parents=parents: made.extend(child_of(other, *parents) for _ in range(3)),
+            lambda runs=runs: [finish(store, run, DONE) for run in random.sample(runs, 2)],
+        )
         assert sorted(due(store)) == sorted(made), [get(store, one) for one in made]
         for one in made:
             cancel(store, one)
