@@ -77,6 +77,8 @@ def settle(tx: FlowVerbs, ended: Mapping[str, str]) -> list[tuple[str, str]]:
     """Jobs have ended: those that wait for them go on, or end with them. Answers the latter."""
     replaced = _follow(tx, [parent for parent, status in ended.items() if status == Status.CANCELLED])
     edges = tx.run("parents_settle", ids=tx.ids(sorted(ended)))
+    if replaced:
+        tx.change("parents_leave", ids=tx.ids(sorted(replaced)))
     waiting = tx.run("parents_children", ids=tx.ids(sorted({child for _, child in edges}))) if edges else []
     parents: dict[str, list[str]] = {}
     for parent, child in edges:
@@ -143,8 +145,8 @@ def _release(tx: FlowVerbs, free: Counter[str]) -> None:
     if not free:
         return
     for child, queue, still in tx.run("parents_release", counts=_counts(free), bit=BLOCKED, now=tx.stamp):
-        tx.news.jobs.append(child)
         if not still:
+            tx.news.jobs.append(child)
             tx.news.queues.add(queue)
 
 
@@ -172,15 +174,13 @@ def _revive(tx: FlowVerbs, parents: list[str]) -> list[str]:
     named: dict[str, list[tuple[str, str]]] = {}
     for child, parent, status in tx.run("parents_edges", ids=tx.ids(fallen)):
         named.setdefault(child, []).append((parent, status))
-    waits = {child: [parent for parent, status in of if status not in TERMINAL] for child, of in named.items()}
     bad = {child: [one for one in of if one[1] in _BAD] for child, of in named.items()}
-    edges = [(parent, child) for child, open_ones in waits.items() for parent in open_ones]
-    tx.change("parents_reopen", edges=json.dumps(edges))
+    tx.change("parents_reopen", ids=tx.ids(fallen))
     stay = [(child, _error(*ones[0])) for child, ones in bad.items() if ones]
     if stay:
         tx.change("parents_rename", jobs=json.dumps(stay), now=tx.stamp)
-    counts = json.dumps([(child, len(waits[child])) for child, ones in bad.items() if not ones])
-    again = tx.run("parents_revive", counts=counts, bit=BLOCKED, now=tx.stamp)
+    waits = {child: sum(status not in TERMINAL for _, status in named[child]) for child, ones in bad.items() if not ones}
+    again = tx.run("parents_revive", counts=_counts(waits), bit=BLOCKED, now=tx.stamp)
     lines = [Line(child, Status.CANCELLED, "parent retried", attempts) for child, attempts in again]
     tx.write_history(lines)
     tx.news.jobs += [child for child, _ in again]

@@ -31,7 +31,7 @@ _PROGRESS_LIMIT = 64 * 1024
 class JobContext:
     """The run that a handler is in."""
 
-    def __init__(self, claim: Claim, desk: Desk, enter: Callable[[int], None] = lambda _: None) -> None:
+    def __init__(self, claim: Claim, desk: Desk, enter: Callable[[int], None] | None = None) -> None:
         self._claim = claim
         self._desk = desk
         self._enter = enter

@@ -47,9 +47,10 @@ class JobTransaction:
 
 @contextmanager
 def transaction_of(
-    context: JobContext, desk: Desk, claim: Claim, enter: Callable[[int], None]
+    context: JobContext, desk: Desk, claim: Claim, show: Callable[[int], None] | None
 ) -> Iterator[JobTransaction]:
     """A block that ends the run if it ends well."""
+    enter = show or _unseen
     if context.settled:
         raise BadInput("BAD_OPTION", "this run is over, its transaction has ended it: return from the handler")
     try:
@@ -97,6 +98,10 @@ def _as_text(result: Any) -> str | None:
     if isinstance(outcome, Raised):
         raise PayloadError(outcome.failure.code, outcome.failure.message)
     return outcome.result  # type: ignore[union-attr]
+
+
+def _unseen(_: int) -> None:
+    """Nobody watches this run."""
 
 
 def _check_length(seconds: float) -> None:

@@ -146,7 +146,7 @@ def test_a_cancel_beside_the_end_of_a_parent_leaves_the_child_to_one_of_them(sto
     for _ in range(ROUNDS):
         run = running(store)
         child = child_of(store, run.id)
-        _at_once(lambda: finish(store, run, DONE), lambda: cancel(other, run.id))
+        _at_once(lambda run=run: finish(store, run, DONE), lambda run=run: cancel(other, run.id))
         parent = status(store, run.id)
         if parent is Status.COMPLETED:
             assert due(store) == [child]

@@ -1,4 +1,4 @@
 -- parents_reopen: parents that go round again are waited for anew.
 update job_parents set done = 0
-from (select value ->> 0 as parent, value ->> 1 as child from json_each(:edges)) as again
-where job_parents.parent = again.parent and job_parents.child = again.child
+from job_queue as p
+where job_parents.child in (select value from json_each(:ids)) and p.id = job_parents.parent and p.completed_at is null
