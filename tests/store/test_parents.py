@@ -198,8 +198,10 @@ def test_a_parent_that_has_completed_is_not_waited_for(store):
 
 def test_a_parent_that_has_ended_badly_cancels_a_new_child_at_once(store):
     failed = ended(store, FAILED)
-    child, unmoved = child_of(store, failed, enqueue(store)), child_of(store, failed, on_parent="run")
+    child = child_of(store, failed, enqueue(store), key="k", key_window="active")
+    unmoved = child_of(store, failed, on_parent="run")
     assert (status(store, child), get(store, child).error["parent"]) == (Status.CANCELLED, failed)
+    assert get(store, child).idempotency_key is None
     assert due(store) == [unmoved]
 
 

@@ -70,6 +70,7 @@ def tie(tx: FlowVerbs, jobs: Sequence[tuple[NewJob, str]]) -> None:
     tx.change("parents_block", jobs=json.dumps(rows), bit=BLOCKED)
     if fallen:
         _fell(tx, {child: (0, parent.id, parent.status) for child, parent in fallen.items()})
+        tx.free_active_keys([child for job, child in jobs if child in fallen and job.key_window == "active"])
         tx.over([(child, Status.CANCELLED.value) for child in fallen])
 
 
