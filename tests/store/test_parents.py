@@ -245,6 +245,13 @@ def test_several_children_are_made_in_one_call(store):
     assert (get(store, first).children, get(store, second).children) == (2, 1)
 
 
+def test_jobs_with_other_ties_wait_for_nobody(store):
+    parent = enqueue(store)
+    made = insert(store, NewJob("child", "{}", limits=["one"]), NewJob("child", "{}", depends_on=[parent]))
+    assert [blocked(store, one.id) for one in made] == [0, 1]
+    assert blocked(store, enqueue(store, "child", limits=["one"])) == 0
+
+
 def test_a_duplicate_is_not_tied_again(store):
     first, second = enqueue(store), enqueue(store)
     child = child_of(store, first, key="k")

@@ -41,14 +41,12 @@ class FlowVerbs(NewestVerbs):
 
     def finish_and_follow(self, endings: Sequence[Ending], *, expired: bool) -> list[bool]:
         """End runs and store what they asked to be done next. If one asked for what cannot be, that one fails."""
-        from holdfast.model.errors import HoldfastError, StoreError  # noqa: PLC0415
+        from holdfast.model.errors import HoldfastError  # noqa: PLC0415
 
         try:
             with self.all_or_none():
                 return self.finish_runs(endings, expired=expired)
-        except HoldfastError as error:
-            if isinstance(error, StoreError):
-                raise
+        except HoldfastError as error:  # a key that is taken, a parent that is gone; the driver's errors pass
             if len(endings) == 1:
                 return self.finish_runs([_refused(endings[0], error)], expired=expired)
         return [self.finish([ending], expired=expired)[0] for ending in endings]

@@ -48,22 +48,20 @@ class _Parent(NamedTuple):
 
 def tie(tx: FlowVerbs, jobs: Sequence[tuple[NewJob, str]]) -> None:
     """New jobs wait for the parents that they name. All in one call of each statement, whatever their number."""
-    wanted = {child: job.flow.depends_on for job, child in jobs if job.flow is not None and job.flow.depends_on}
+    wanted = [(job, job.flow, child) for job, child in jobs if job.flow is not None and job.flow.depends_on]
     if not wanted:
         return
-    parents = _found(tx, {parent for named in wanted.values() for parent in named})
+    parents = _found(tx, {parent for _, flow, _ in wanted for parent in flow.depends_on})
     edges: list[tuple[str, str, int]] = []
     rows: list[tuple[str, int, str | None]] = []
     fallen: dict[str, _Parent] = {}
-    for job, child in jobs:
-        if child not in wanted or job.flow is None:
-            continue
+    for job, flow, child in wanted:
         tenant = str(tx.new_row(job, "")["tenant"])
-        named = {parent.id: parent for parent in (_of_tenant(parents, one, tenant) for one in wanted[child])}
+        named = {parent.id: parent for parent in (_of_tenant(parents, one, tenant) for one in flow.depends_on)}
         edges += [(parent.id, child, int(parent.status in TERMINAL)) for parent in named.values()]
-        rows.append((child, sum(parent.status not in TERMINAL for parent in named.values()), job.flow.on_parent))
+        rows.append((child, sum(parent.status not in TERMINAL for parent in named.values()), flow.on_parent))
         bad = [parent for parent in named.values() if parent.status in _BAD]
-        if bad and job.flow.on_parent is None:
+        if bad and flow.on_parent is None:
             fallen[child] = bad[0]
     tx.change("parents_add", edges=json.dumps(edges))
     tx.change("parents_count", counts=_counts(Counter(parent for parent, _, _ in edges)))
