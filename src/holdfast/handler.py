@@ -44,7 +44,7 @@ class Handler(Generic[P, R]):
 
     def __init__(self, app: App, definition: Definition, options: dict[str, Any]) -> None:
         functools.update_wrapper(self, definition.function)
-        self._app = app
+        self.app = app
         self.definition = definition
         self._options = options
         self._connection: Any = None
@@ -55,13 +55,13 @@ class Handler(Generic[P, R]):
 
     def enqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Handle:
         """Store a job for this handler."""
-        return self._app.store([self.new_job(kwargs, {}, args)], self._connection)[0]
+        return self.app.store([self.new_job(kwargs, {}, args)], self._connection)[0]
 
     delay = enqueue
 
     async def aenqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Handle:
         """Store a job for this handler, from a coroutine."""
-        return (await self._app.astore([self.new_job(kwargs, {}, args)], self._connection))[0]
+        return (await self.app.astore([self.new_job(kwargs, {}, args)], self._connection))[0]
 
     def call(self, /, *args: P.args, **kwargs: P.kwargs) -> Call:
         """What `enqueue` would store, for `app.enqueue_many`."""
@@ -78,14 +78,14 @@ class Handler(Generic[P, R]):
         With `connection` they are stored inside the caller's own transaction.
         """
         check_options(options, OPTIONS)
-        handler: Handler[P, R] = Handler(self._app, self.definition, self._options | options)
+        handler: Handler[P, R] = Handler(self.app, self.definition, self._options | options)
         handler._connection = self._connection if connection is None else connection
         return handler
 
     def new_job(self, payload: Mapping[str, Any], options: Mapping[str, Any], args: tuple[Any, ...] = ()) -> NewJob:
         """A checked request for this handler."""
         definition = self.definition
-        text = definition.signature.dump(args, payload, self._app.payload_limit)
+        text = definition.signature.dump(args, payload, self.app.payload_limit)
         if not options and "key" not in self._options:
             if self._pattern is None:
                 plain = {name: value for name, value in self._options.items() if name != "key_window"}
@@ -113,6 +113,12 @@ class Call:
     def new_job(self) -> NewJob:
         """The checked request."""
         return self._handler.new_job(self._kwargs, {}, self._args)
+
+    def handle(self, job_id: str, outcome: str) -> Handle:
+        """A handle on the job that it became."""
+        from holdfast.handle import Handle  # noqa: PLC0415
+
+        return Handle(self._handler.app, job_id, outcome=outcome)
 
 
 def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]) -> Handler[Any, Any]:

@@ -35,7 +35,7 @@ from holdfast.model.decide import decide
 from holdfast.model.errors import HoldfastError
 from holdfast.model.failure import Failure
 from holdfast.model.lease import Lane
-from holdfast.model.outcome import Raised, Unstarted
+from holdfast.model.outcome import Raised, Returned, Unstarted
 from holdfast.store.port import Ending, Order
 from holdfast.worker.runner import Run, call_function, run_coroutine
 
@@ -154,7 +154,9 @@ def _run_one(app: App, claim: Claim, done: Drained) -> None:
     assert definition is not None, "only lanes of known types are drawn from"
     run = Run(claim, definition, app.desk)
     outcome = asyncio.run(_awaited(run)) if definition.is_coroutine else call_function(run)
-    status = app.desk.write(_finish, claim, outcome, definition.policy)
+    status = (
+        app.desk.read(_status, claim.id) if run.settled else app.desk.write(_finish, claim, outcome, definition.policy)
+    )
     done.ran.append(claim.id)
     done.by_status.setdefault(status, []).append(claim.id)
 
@@ -170,8 +172,13 @@ async def _awaited(run: Run) -> Outcome:
 
 def _finish(tx: Transaction, claim: Claim, outcome: object, policy: object) -> str:
     move = decide(claim, outcome, policy, spread=random.random())  # type: ignore[arg-type]
-    tx.finish([Ending(claim, move)])
-    job = tx.get(claim.id)
+    following = outcome.follow_ups if isinstance(outcome, Returned) else ()
+    tx.finish([Ending(claim, move, following)])
+    return _status(tx, claim.id)
+
+
+def _status(tx: Transaction, job_id: str) -> str:
+    job = tx.get(job_id)
     return "" if job is None else job.status.value
 
 

@@ -145,3 +145,25 @@ def test_an_ended_job_is_explained_with_its_error_its_counters_and_the_way_back(
     )
     done = ended(app, Status.COMPLETED)
     assert "retry" not in cli("job", "explain", done).out
+
+
+def test_parents_and_children_are_shown_where_there_are_some(cli, app):
+    parent, other = app.enqueue("mail").id, ended(app, Status.COMPLETED, "tick")
+    enqueued = cli("enqueue", "mail", "--depends-on", parent, "--depends-on", other, "--on-parent", "run", "--json")
+    child = enqueued.json["id"]
+    assert app.get(child).on_parent == "run"
+    assert cli("job", "show", child, "--json").json["parents"] == [
+        {"id": parent, "type": "mail", "status": "queued", "waits": True},
+        {"id": other, "type": "tick", "status": "completed", "waits": False},
+    ]
+    assert [one["id"] for one in cli("job", "show", parent, "--json").json["children"]] == [child]
+    assert f"waits for  {parent} mail (queued)" in cli("job", "show", child).out
+    assert f"awaited by  {child} mail (queued)" in cli("job", "show", parent).out
+    assert f"BLOCKED: waits for job {parent} (queued)" in cli("job", "explain", child).out
+
+
+def test_a_parent_that_is_not_there_is_told(cli, app):
+    answer = cli("enqueue", "mail", "--depends-on", "nobody")
+    assert answer.code != 0
+    assert "PARENT_NOT_FOUND" in answer.err
+    assert app.jobs() == []

@@ -36,6 +36,7 @@ ONLY = {
         "due": "the same, for the head of each lane",
         "claimed": "PostgreSQL's driver takes all rows of an answer at once; SQLite's hands the interpreter over for each",
         "complete": "the same: `finish` ends many at once there",
+        "parents_any": "PostgreSQL's `finish` tells whether anybody waits for what it ended",
     },
     "postgres": {
         "claim_rest": "SQLite's claims never meet: it has one writer",
@@ -45,6 +46,7 @@ ONLY = {
         "insert_copy": "SQLite has no COPY",
         "session": "SQLite has no pooler to be told apart from",
         "unlocked": "SQLite's transactions wait for no row: it has one writer",
+        "purge_hold": "the same",
         "incoming": "COPY needs a place to put the rows",
         "incoming_copy": "SQLite has no COPY",
         "insert_many": "the same",

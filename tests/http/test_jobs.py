@@ -226,3 +226,23 @@ def test_a_job_that_is_not_there_is_not_found(site, method, path):
     reply = site.send(method, f"/v1/jobs/01JHQ8Y3M0G5V7T2K4N6P8R0SD{path}")
 
     assert (reply.status, reply.json["code"]) == (404, "JOB_NOT_FOUND")
+
+
+def test_a_job_that_waits_for_others_is_taken_and_shown_with_them(site):
+    parent = site.post("/v1/jobs", {"type": "a"}).json["id"]
+    child = site.post("/v1/jobs", {"type": "b", "depends_on": [parent], "on_parent": "run"}).json["id"]
+
+    shown = site.get(f"/v1/jobs/{child}").json
+    answers.JobShown.model_validate(shown)
+    assert shown["parents"] == [{"id": parent, "type": "a", "status": "queued", "waits": True}]
+    assert "children" not in shown
+    assert [one["id"] for one in site.get(f"/v1/jobs/{parent}").json["children"]] == [child]
+    assert site.get(f"/v1/jobs/{child}/explain").json["reasons"][0]["code"] == "BLOCKED"
+    assert site.app.get(child).on_parent == "run"
+
+
+def test_a_parent_that_is_not_there_is_a_mistake_of_the_request(site):
+    reply = site.post("/v1/jobs", {"type": "b", "depends_on": ["nobody"]})
+
+    assert (reply.status, reply.json["code"]) == (400, "PARENT_NOT_FOUND")
+    assert site.app.jobs() == []

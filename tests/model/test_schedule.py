@@ -158,6 +158,8 @@ def test_time_and_key_of_its_jobs_are_the_schedules_own(option):
 def test_ticks_do_not_replace_each_other():
     with pytest.raises(BadInput, match="leave out coalesce_key"):
         plan_of(NewJob("report", "{}", coalesce_key="a"), every=60)
+    with pytest.raises(BadInput, match="leave out depends_on"):
+        plan_of(NewJob("report", "{}", depends_on="a"), every=60)
 
 
 @pytest.mark.parametrize("name", ["nightly", "a/b", "schedule:x", "by-hand/1", "ü" * 150])

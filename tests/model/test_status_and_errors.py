@@ -29,7 +29,8 @@ def test_every_status_can_be_reached_and_only_four_end():
 
 
 def test_an_ended_job_moves_only_by_a_persons_retry():
-    assert {status for status in TERMINAL if MOVES[status]} == RETRYABLE_BY_HAND
+    assert {status for status in TERMINAL if MOVES[status]} == RETRYABLE_BY_HAND | {Status.CANCELLED}
+    assert MOVES[Status.CANCELLED] == (("a parent that took it along is retried", Status.QUEUED),)
     assert all(MOVES[status] == (("retry by a person", Status.QUEUED),) for status in RETRYABLE_BY_HAND)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+BAD = ("failed", "dead_letter", "cancelled")
 ENDED = ("completed", "failed", "dead_letter", "cancelled")
 MAX_CRASHES = 3
 
@@ -41,6 +42,9 @@ class Row:
     sequence: int | None = None
     behind: bool = False
     became: bool = False  # its last line tells how many requests became this run
+    waits_for: list[str] = field(default_factory=list)  # parents it counts
+    parents: list[str] = field(default_factory=list)  # and all it was given
+    runs_anyway: bool = False
 
     def end(self, status: str, now: int) -> None:
         self.status = status
@@ -63,6 +67,7 @@ class Model:
         self.paused: set[str] = set()
         self.sequences: dict[tuple[str, str, str], tuple[int, str]] = {}
         self.endings = 0
+        self.successors: dict[str, str] = {}
 
     def insert(self, jobs: list[dict[str, Any]]) -> list[Row | None]:
         """For each the row that answers it, None for a new one; Conflict if one of them cannot be."""
@@ -104,6 +109,82 @@ class Model:
             self.now + job["delay"], job["max_attempts"], job["key"], until if job["key"] else None,
             newest=job["newest"], sequence=job["sequence"], behind=running is not None,
         )  # fmt: skip
+        if job.get("parents"):
+            self._tie(self.rows[job_id], job["parents"], runs_anyway=job["runs_anyway"])
+
+    # -- families
+
+    def _tie(self, row: Row, parents: list[str], *, runs_anyway: bool) -> None:
+        found = []
+        for parent in parents:
+            while parent in self.successors and self.successors[parent] in self.rows:
+                parent = self.successors[parent]
+            found.append(parent)
+        row.parents = list(dict.fromkeys(found))
+        row.waits_for = [one for one in row.parents if self.rows[one].ended is None]
+        row.runs_anyway = runs_anyway
+        if not runs_anyway and any(self.rows[one].status in BAD for one in row.parents):
+            self._fall(row)
+
+    def _fall(self, row: Row) -> None:
+        row.error = "ParentFailed"
+        row.lines += 1
+        row.version += 1
+        row.end("cancelled", self.now)
+
+    def over(self, *ended: Row) -> None:
+        """These have ended together: children go on, or end with them."""
+        generation = list(ended)
+        while generation:
+            generation = self._one_generation(generation)
+
+    def _one_generation(self, ended: list[Row]) -> list[Row]:
+        names = {row.id for row in ended}
+        fallen = []
+        for child in self.rows.values():
+            before = list(child.waits_for)
+            for one in names & set(child.parents):
+                if one in self.successors:
+                    self._follow(child, one, self.successors[one])
+            over = [one for one in child.waits_for if one in names]
+            child.waits_for = [one for one in child.waits_for if one not in names]
+            if child.status != "queued" or len(child.waits_for) == len(before):
+                continue
+            if not child.runs_anyway and any(self.rows[one].status in BAD for one in over):
+                self._fall(child)
+                fallen.append(child)
+            elif not child.waits_for:
+                child.version += 1
+                child.due = max(child.due, self.now)
+        return fallen
+
+    def _follow(self, child: Row, parent: str, successor: str) -> None:
+        """The successor takes the place of the parent, unless it has a place already."""
+        child.parents.remove(parent)
+        if parent in child.waits_for:
+            child.waits_for.remove(parent)
+            if successor not in child.parents:
+                child.parents.append(successor)
+                child.waits_for.append(successor)
+
+    def _revive(self, parent: str) -> None:
+        generation = [parent]
+        while generation:
+            fallen = [
+                row
+                for row in self.rows.values()
+                if row.status == "cancelled" and row.error == "ParentFailed" and set(generation) & set(row.parents)
+            ]
+            here = {row.id: [self.rows[one] for one in row.parents if one in self.rows] for row in fallen}
+            back = [row for row in fallen if not any(one.status in BAD for one in here[row.id])]
+            for row in fallen:
+                row.waits_for = [one.id for one in here[row.id] if one.ended is None]
+                row.version += 1
+            for row in back:
+                row.end("queued", self.now)
+                row.error, row.asked_to_stop = None, False
+                row.lines += 1
+            generation = [row.id for row in back]
 
     def coalesce(self, job: dict[str, Any]) -> tuple[str | None, str]:
         """What a request with a coalesce key does; the id of its job, None for a new one."""
@@ -156,6 +237,7 @@ class Model:
             if row.status == "queued"
             and row.alone == alone
             and not row.behind
+            and not row.waits_for
             and row.due <= self.now
             and row.queue not in self.paused
             and (row.queue, row.kind, row.payload_version) in lanes
@@ -180,6 +262,7 @@ class Model:
         successor = self._same((row.tenant, row.kind, row.newest), "queued")
         overtaken = successor is not None and (row.sequence is not None or status == "queued")
         if overtaken:
+            self.successors[row.id] = successor.id
             status, wait, error = "cancelled", None, "Superseded"
         if wait is not None:
             row.due = self.now + wait
@@ -241,6 +324,8 @@ class Model:
             row.end("cancelled", self.now)
             self._free(row)
         row.version += 1
+        if row.ended is not None:
+            self.over(row)
         return left
 
     def retry(self, job_id: str) -> bool:
@@ -257,6 +342,7 @@ class Model:
         row.due, row.error, row.result, row.asked_to_stop = self.now, None, None, False
         row.attempts = row.failed = row.crashed = 0
         row.version += 1
+        self._revive(job_id)
         return True
 
     def sweep(self, keep_ms: int) -> int:
@@ -266,6 +352,7 @@ class Model:
             if row.ended is not None
             and row.ended < self.now - keep_ms
             and not (isinstance(row.key_until, int) and row.key_until > self.now)
+            and not any(row.id in child.parents for child in self.rows.values() if child.ended is None)
         ]
         for job_id in old:
             del self.rows[job_id]

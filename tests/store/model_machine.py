@@ -119,6 +119,8 @@ class StoreMachine(RuleBasedStateMachine):
         for job in jobs:
             job["window"] = job["window"] if job["key"] else None
             job["newest"] = job["sequence"] = None
+            job["parents"] = self.some_parents(dice, job["tenant"])
+            job["runs_anyway"] = bool(job["parents"]) and dice.random() < 0.2
         new = [_request(job) for job in jobs]
         try:
             expected = self.model.insert(jobs)
@@ -136,6 +138,11 @@ class StoreMachine(RuleBasedStateMachine):
                 made[job["tenant"], job["key"]] = job_id
             else:
                 assert job_id == (twin if row is None else row.id)
+
+    def some_parents(self, dice: Random, tenant: str) -> list[str]:
+        """Of a third of the jobs: some of their tenant's jobs, of any status."""
+        own = [row.id for row in self.model.rows.values() if row.tenant == tenant]
+        return dice.sample(own, min(len(own), dice.choice([1, 1, 2, 3]))) if dice.random() < 0.35 else []
 
     def coalesce(self, dice: Random) -> None:
         job = {name: dice.choice(values) for name, values in OPTIONS.items()} | {"key": None, "window": None}
@@ -210,10 +217,14 @@ class StoreMachine(RuleBasedStateMachine):
             moves = [decide(run, OUTCOMES[name], POLICY, spread=0.0) for run, name in runs]
             return tx.finish([Ending(run, move) for (run, _), move in zip(runs, moves, strict=True)], expired=expired)
 
-        for (run, name), held in zip(runs, self.verb(call), strict=True):
+        accepted = self.verb(call)
+        ended = []
+        for (run, name), held in zip(runs, accepted, strict=True):
             assert held == self.model.finish(run.id, run.token, name, expired=expired), (run.id, name)
             if held:
                 assert self.holder.pop(run.id, None) == run.token, "a stale token finished"
+                ended.append(self.model.rows[run.id])
+        self.model.over(*(row for row in ended if row.ended is not None))
 
     def cancel(self, dice: Random) -> None:
         live = [run.id for run in self.some_runs(dice, 1)]
@@ -302,7 +313,7 @@ def _expected(row: Row) -> tuple[Any, ...]:
     return (
         row.id, row.status, row.attempts, row.failed, row.crashed, row.interrupted, row.token, row.owner, _text(row.until),
         due, row.version, row.error, row.result, row.key, row.asked_to_stop, _text(row.ended),
-        int(row.alone) + 2 * int(row.behind) if row.status == "queued" else 0,
+        int(row.alone) + 2 * int(row.behind) + 4 * bool(row.waits_for) if row.status == "queued" else 0,
     )  # fmt: skip
 
 
@@ -316,5 +327,5 @@ def _request(job: dict[str, Any]) -> NewJob:
         job["kind"], job["payload"], queue=job["queue"], priority=job["priority"], delay=job["delay"] / 1000, key=job["key"],
         tenant=job["tenant"], max_attempts=job["max_attempts"], payload_version=job["payload_version"],
         key_window=window / 1000 if isinstance(window, int) else window, coalesce_key=job["newest"],
-        sequence=job["sequence"],
+        sequence=job["sequence"], depends_on=job.get("parents") or None, on_parent="run" if job.get("runs_anyway") else None,
     )  # fmt: skip

@@ -84,7 +84,7 @@ class Workshop:
 
     # -- workers
 
-    def start(self, *arguments: object, ready: bool = True, **environment: str) -> Worker:
+    def start(self, *arguments: object, ready: bool = True, spec: str = SPEC, **environment: str) -> Worker:
         """Start a worker; `ready` waits until its children are there."""
         settings = os.environ | {
             "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
@@ -92,7 +92,7 @@ class Workshop:
             application.LOG: str(self.log),
             "HOLDFAST_TEST_LEASE": str(self.lease),
         }
-        options = [SPEC, "--url", self.url, "--stop-seconds", "5", *map(str, arguments)]
+        options = [spec, "--url", self.url, "--stop-seconds", "5", *map(str, arguments)]
         worker = Worker(options, settings | environment, self.folder / "errors.txt")
         self.workers.append(worker)
         if ready:

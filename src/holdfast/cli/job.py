@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from holdfast.cli.ending import FAILED, tell
@@ -59,11 +61,11 @@ def show(job_id: str, wait: float | None, url: str | None, *, as_json: bool) -> 
                 in_time = False
             except ResultError:
                 pass  # it ended, badly: the job itself tells
-        now, job = app.desk.read(dated, jobs.get, job_id)
+        now, (job, family) = app.desk.read(dated, jobs.get_with_family, job_id)
     if as_json:
-        click.echo(json_text(job.as_json(), indent=2))
+        click.echo(json_text(job.as_json() | family, indent=2))
     else:
-        show_fields(_fields(job, now))
+        show_fields(_fields(job, now) + _relatives(family))
     if not in_time:
         tell("RESULT_TIMEOUT", f"it has not ended within {wait:g} s; `holdfast job explain {job_id}` tells why")
         raise click.exceptions.Exit(FAILED)
@@ -177,6 +179,14 @@ def _fields(job: Job, now: int) -> list[tuple[str, object]]:
         if value:
             fields.append((name, Block(json_text(value, indent=2))))
     return [(name, value) for name, value in fields if value not in (None, "")]
+
+
+def _relatives(family: dict[str, list[dict[str, Any]]]) -> list[tuple[str, object]]:
+    return [
+        (name, f"{one['id']} {one['type']} ({one['status']})")
+        for name, relatives in (("waits for", family.get("parents", [])), ("awaited by", family.get("children", [])))
+        for one in relatives
+    ]
 
 
 def _moment(at: int | None, now: int) -> str:

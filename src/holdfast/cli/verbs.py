@@ -77,6 +77,7 @@ def purge_dead_letter(tx: Transaction, job_id: str, tenant: str | None = None, *
     """Delete one dead letter for good; a job of any other status is refused."""
     job = jobs.get(tx, job_id, tenant)
     if job.status is not Status.DEAD_LETTER or not jobs.delete(tx, [job], actor=actor):
+        jobs.refuse_while_awaited(tx, job)
         raise Conflict("WRONG_STATUS", f"job {job_id} is {job.status.value}: only dead letters are purged here")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.engine.jobs import get
 from holdfast.model import stamp
 from holdfast.model.schedule import origin_of
-from holdfast.model.status import ALONE, BEHIND, Status
+from holdfast.model.status import ALONE, BEHIND, BLOCKED, Status
 
 if TYPE_CHECKING:
     from holdfast.model.job import Job
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ALIVE_MS = 90_000  # a worker not heard of for so long is taken for gone
 BEGUN_MS = 2_500  # a claim older than this has begun, or was handed back
 CAP = 100_000
+PARENTS_NAMED = 5
 _LONGEST_MESSAGE = 500
 
 
@@ -56,6 +57,7 @@ def _waiting(tx: Transaction, job: Job) -> list[Reason]:
         reasons.append(Reason("NOT_DUE", f"due in {_span(due - tx.now)}{after}"))
     paused = [row for row in tx.overview(1)["paused"] if row[0] == job.queue]
     reasons += [Reason("PAUSED", f"queue {name!r} was paused by {by} at {since}") for name, since, by in paused]
+    reasons += _parents(tx, job)
     if job.held & BEHIND:
         reasons.append(Reason("BEHIND", "a job with the same coalesce key runs: this one begins when that has ended"))
     if job.held & ALONE:
@@ -66,6 +68,15 @@ def _waiting(tx: Transaction, job: Job) -> list[Reason]:
         many = f"{CAP}+ jobs" if ahead >= CAP else _many(ahead, "job")
         reasons.append(Reason("IN_LINE", f"due; before it in line: {many} of its type and priority"))
     return reasons
+
+
+def _parents(tx: Transaction, job: Job) -> list[Reason]:
+    if not job.held & BLOCKED:
+        return []
+    waits = [parent for parent in tx.parents(job.id, PARENTS_NAMED) if parent.waits]
+    named = ", ".join(f"job {parent.id} ({parent.status})" for parent in waits)
+    more = job.blocked - len(waits)
+    return [Reason("BLOCKED", f"waits for {named}{f' and {more} more' if more > 0 else ''}")]
 
 
 def _workers(tx: Transaction, job: Job) -> list[Reason]:

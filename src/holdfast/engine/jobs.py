@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from holdfast.store.port import Transaction
 
 MOST_LISTED = 1_000
+MOST_RELATIVES = 100
 _LAST_ID = "~"  # sorts behind every id
 _CANCELLED = '{"class":"Cancelled","message":"stopped on request","code":"CANCELLED"}'
 
@@ -56,6 +57,16 @@ def get(tx: Transaction, job_id: str, tenant: str | None = None) -> Job:
     if job is None:
         raise NotFound("JOB_NOT_FOUND", f"no job {job_id[:50]!a}: it never was, or retention has taken it")
     return job
+
+
+def get_with_family(tx: Transaction, job_id: str, tenant: str | None = None) -> tuple[Job, dict[str, Any]]:
+    """The job, and the first hundred of its `parents` and `children`, each only where it has some."""
+    job = get(tx, job_id, tenant)
+    family = {
+        "parents": [parent._asdict() for parent in tx.parents(job_id, MOST_RELATIVES)],
+        "children": [child._asdict() for child in tx.children(job_id, MOST_RELATIVES)] if job.children else [],
+    }
+    return job, {name: relatives for name, relatives in family.items() if relatives}
 
 
 def list_jobs(
@@ -149,9 +160,21 @@ def purge(tx: Transaction, job_id: str, *, tenant: str | None = None, actor: str
     """Delete one ended job for good."""
     job = get(tx, job_id, tenant)
     if job.status not in TERMINAL or not delete(tx, [job], actor=actor):
+        refuse_while_awaited(tx, job)
         raise Conflict(
             "WRONG_STATUS",
             f"job {job_id} is {job.status.value}: only ended jobs can be deleted; cancel it first",
+        )
+
+
+def refuse_while_awaited(tx: Transaction, job: Job) -> None:
+    """Raise if children of an ended job have not ended, which spares it."""
+    waiting = [child.id for child in tx.children(job.id, 1) if child.status not in TERMINAL] if job.ended else []
+    if waiting:
+        raise Conflict(
+            "CHILDREN_WAIT",
+            f"job {job.id} has children that have not ended, job {waiting[0]} for one: cancel them first, or let them "
+            "end",
         )
 
 

@@ -7,6 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.model.decide import Move, decide
+from holdfast.model.outcome import Returned
 from holdfast.model.policy import DEFAULT_POLICY
 from holdfast.store.port import Ending
 
@@ -98,6 +99,10 @@ def endings_of(ended: Sequence[tuple[Claim, Outcome]], policies: Mapping[str, Po
     """What follows from how each run ended, by the rules of its type."""
     rules = policies or {}
     return [
-        Ending(run, decide(run, outcome, rules.get(run.type, DEFAULT_POLICY), spread=random.random()))
+        Ending(
+            run,
+            decide(run, outcome, rules.get(run.type, DEFAULT_POLICY), spread=random.random()),
+            outcome.follow_ups if isinstance(outcome, Returned) else (),
+        )
         for run, outcome in ended
-    ]  # fmt: skip
+    ]

@@ -61,6 +61,22 @@ class JobView(JobSummary):
     lease_until: str | None
 
 
+class Relative(Answer):
+    """A job that waits for this one, or that it waits for."""
+
+    id: str
+    type: str
+    status: Status
+    waits: bool = Field(description="whether the child waits for the parent still")
+
+
+class JobShown(JobView):
+    """A job with those it is tied to: the first hundred, and only where there are some."""
+
+    parents: list[Relative] | None = None
+    children: list[Relative] | None = None
+
+
 class Enqueued(Answer):
     """`created` is false when the request's key answered a job that was there before; `outcome` says more: it was a
     `duplicate`; or, with a coalesce key, `replaced` a job that waited or was `discarded` because a newer one is known.

@@ -45,14 +45,14 @@ async def show_job(call: Call) -> Any:
     """The job; with `wait`, once its version is past `since`, or as it is when the time is over."""
     query: JobQuery = call.query
     job_id = call.part("id")
-    job = await call.app.desk.aread(jobs.get, job_id)
+    job, family = await call.app.desk.aread(jobs.get_with_family, job_id)
     # Without `since` the caller wants news of a job that goes on; one that has ended is told at once.
     news_to_come = job.version <= query.since if query.since is not None else not job.ended
     if query.wait > 0 and news_to_come:
         since = job.version if query.since is None else query.since
         await call.door.wait_for_change(call.request, job_id, since, query.wait)
-        job = await call.app.desk.aread(jobs.get, job_id)
-    return job.as_json()
+        job, family = await call.app.desk.aread(jobs.get_with_family, job_id)
+    return job.as_json() | family
 
 
 async def cancel_job(call: Call) -> Any:

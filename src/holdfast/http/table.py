@@ -63,7 +63,7 @@ TABLE: tuple[Entry, ...] = (
     ),
     _get(
         "/v1/jobs/{id}", "show_job", jobs.show_job, "Show a job; with `wait`, after its next change", "jobs",
-        query=shapes.JobQuery, answer=answers.JobView, problems=(404,),
+        query=shapes.JobQuery, answer=answers.JobShown, problems=(404,),
     ),
     _post(
         "/v1/jobs/{id}/cancel", "cancel_job", jobs.cancel_job, "Stop a job", "jobs",

@@ -32,7 +32,7 @@ class Move(NamedTuple):
 def decide(claim: Claim, outcome: Outcome, policy: Policy, *, spread: float) -> Move:
     """The move that follows from the outcome. `spread` in [0, 1) picks the jitter of the back-off."""
     match outcome:
-        case Returned(result):
+        case Returned(result, _):
             return Move(Status.COMPLETED, result)
         case Raised(failure, permanent, after_ms):
             return _failed(claim, failure, policy, spread=spread, permanent=permanent, after_ms=after_ms)

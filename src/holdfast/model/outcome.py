@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from holdfast.model.failure import Failure
+from holdfast.model.request import NewJob
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """The handler returned; `result` is JSON text."""
+    """The handler returned; `result` is JSON text. What it asked to be done next is stored with the completion."""
 
     result: str | None = None
+    follow_ups: tuple[NewJob, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

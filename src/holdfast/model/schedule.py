@@ -213,6 +213,8 @@ def plan_of(
         raise BadInput(
             "BAD_SCHEDULE", 'each tick has a job of its own: leave out coalesce_key, overlap="skip" is enough'
         )
+    if job.flow is not None and job.flow.depends_on:
+        raise BadInput("BAD_SCHEDULE", "the jobs of all ticks would wait for the same jobs: leave out depends_on")
     if (cron is None) == (every is None):
         raise BadInput("BAD_SCHEDULE", 'give cron="0 3 * * *" or every=seconds: one of the two')
     if every is not None and tz != "UTC":

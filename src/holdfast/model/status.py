@@ -45,6 +45,7 @@ MOVES: dict[Status, tuple[tuple[str, Status], ...]] = {
     Status.QUEUED: (
         ("claim", Status.IN_PROGRESS),
         ("cancel", Status.CANCELLED),
+        ("a parent ended badly", Status.CANCELLED),
     ),
     Status.IN_PROGRESS: (
         ("finish: returned", Status.COMPLETED),
@@ -66,5 +67,5 @@ MOVES: dict[Status, tuple[tuple[str, Status], ...]] = {
     Status.COMPLETED: (),
     Status.FAILED: (("retry by a person", Status.QUEUED),),
     Status.DEAD_LETTER: (("retry by a person", Status.QUEUED),),
-    Status.CANCELLED: (),
+    Status.CANCELLED: (("a parent that took it along is retried", Status.QUEUED),),
 }

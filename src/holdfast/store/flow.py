@@ -7,8 +7,11 @@ from holdfast.store.newest import NewestVerbs
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
+    from holdfast.model.errors import HoldfastError
     from holdfast.model.request import NewJob
+    from holdfast.store.port import Ending, Tied
 
 
 class FlowVerbs(NewestVerbs):
@@ -16,8 +19,83 @@ class FlowVerbs(NewestVerbs):
 
     __slots__ = ()
 
+    if TYPE_CHECKING:
+
+        def all_or_none(self) -> AbstractContextManager[None]: ...
+        def finish(self, endings: Sequence[Ending], *, expired: bool = False) -> list[bool]: ...
+        def finish_runs(self, endings: Sequence[Ending], *, expired: bool) -> list[bool]: ...
+        def ids(self, ids: Sequence[str]) -> str: ...
+        def with_children(self, ids: Sequence[str]) -> Sequence[str]: ...
+        def free_active_keys(self, ids: Sequence[str]) -> None: ...
+
     def tie(self, jobs: Sequence[tuple[NewJob, str]]) -> None:
         """New jobs with ties were stored under these ids: tie them."""
+        from holdfast.store import parents  # noqa: PLC0415  # a cold hook ties nothing
+
+        parents.tie(self, jobs)
 
     def over(self, ended: Sequence[tuple[str, str]]) -> None:
         """Jobs have reached these statuses, their last: what waits for them goes on, or ends with them."""
+        while ended:  # what ends with them ends in turn: round by round, however long the chain
+            ended = self._settle_parents(ended)
+
+    def finish_and_follow(self, endings: Sequence[Ending], *, expired: bool) -> list[bool]:
+        """End runs and store what they asked to be done next. If one asked for what cannot be, that one fails."""
+        from holdfast.model.errors import HoldfastError  # noqa: PLC0415
+
+        try:
+            with self.all_or_none():
+                return self.finish_runs(endings, expired=expired)
+        except HoldfastError as error:  # a key that is taken, a parent that is gone; the driver's errors pass
+            if len(endings) == 1:
+                return self.finish_runs([_refused(endings[0], error)], expired=expired)
+        return [self.finish([ending], expired=expired)[0] for ending in endings]
+
+    def follow(self, jobs: Sequence[NewJob]) -> None:
+        """Store what runs that have completed asked to be done next, in the same transaction."""
+        plain = [job for job in jobs if job.coalesce_key is None]
+        if plain:
+            self.insert(plain)
+        keyed = [job for job in jobs if job.coalesce_key is not None]
+        for job in sorted(keyed, key=lambda job: (job.tenant, job.type, str(job.coalesce_key))):
+            self.coalesce(job)
+
+    def retry(self, job_id: str, tenant: str | None = None) -> bool:
+        if not super().retry(job_id, tenant):
+            return False
+        if self.with_children([job_id]):
+            from holdfast.store import parents  # noqa: PLC0415
+
+            parents.revive(self, job_id)
+        return True
+
+    def parents(self, job_id: str, limit: int) -> list[Tied]:
+        return self._tied("parents_of", job_id, limit)
+
+    def children(self, job_id: str, limit: int) -> list[Tied]:
+        return self._tied("children_of", job_id, limit)
+
+    def _tied(self, query: str, job_id: str, limit: int) -> list[Tied]:
+        from holdfast.store.port import Tied  # noqa: PLC0415
+
+        rows = self.run(query, id=job_id, limit=limit)
+        return [Tied(other, kind, status, not done) for other, kind, status, done in rows]
+
+    def _settle_parents(self, ended: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        parents = set(self.with_children([job_id for job_id, _ in ended]))
+        if not parents:
+            return []
+        from holdfast.store.parents import settle  # noqa: PLC0415
+
+        return settle(self, {job_id: status for job_id, status in ended if job_id in parents})
+
+
+def _refused(ending: Ending, error: HoldfastError) -> Ending:
+    """The run failed, because what it asked to be done next cannot be."""
+    from holdfast.model.decide import Move  # noqa: PLC0415
+    from holdfast.model.failure import Failure  # noqa: PLC0415
+    from holdfast.model.status import Status  # noqa: PLC0415
+
+    failure = Failure("FollowUpRefused", f"a follow-up cannot be stored: {error}", "FOLLOW_UP_REFUSED")
+    move = Move(Status.FAILED, error=failure.as_text(), failed=1, why="failed")
+    return ending._replace(move=move, follow_ups=())

@@ -26,6 +26,7 @@ TABLES = {
     "job_audit": "audit",
     "job_sequences": "sequences",
     "job_schedules": "schedules",
+    "job_parents": "parents",
 }
 
 

@@ -152,7 +152,7 @@ class NewestVerbs(CommonVerbs):
         self.write_history([Line(job_id, status, f"2 {_BECAME}", attempts)])
 
     def _overtaken(self, ending: Ending) -> Move:
-        claim, move = ending
+        claim, move = ending.claim, ending.move
         successor = self.outrun(claim)
         again = move.status in (Status.QUEUED, Status.AWAITING_AUTH)
         if successor is None or (claim.sequence is None and not again):
@@ -174,7 +174,7 @@ def _claimed_key(claim: Claim) -> Key | None:
 
 def keys_of(endings: Sequence[Ending]) -> list[Key]:
     """The coalesce keys of runs, each once, in order."""
-    return sorted({key for claim, _ in endings if (key := _claimed_key(claim)) is not None})
+    return sorted({key for ending in endings if (key := _claimed_key(ending.claim)) is not None})
 
 
 def _named(key: Key) -> dict[str, object]:

@@ -22,6 +22,7 @@ class Ending(NamedTuple):
 
     claim: Claim
     move: Move
+    follow_ups: tuple[NewJob, ...] = ()  # stored with the move if it completes the job
 
 
 class Order(NamedTuple):
@@ -44,6 +45,15 @@ class Hold(NamedTuple):
     asked_to_stop: bool
 
 
+class Tied(NamedTuple):
+    """A parent or a child of a job."""
+
+    id: str
+    type: str
+    status: str
+    waits: bool  # whether the child waits for the parent still
+
+
 class Transaction(Protocol):
     """The verbs. Every write to a leased job names its token; every other write names the statuses it may leave."""
 
@@ -54,7 +64,8 @@ class Transaction(Protocol):
     def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         """All or none are stored; for each its id and whether it was created.
 
-        A taken idempotency key answers its job; with another type or payload it raises KeyConflict.
+        A taken idempotency key answers its job; with another type or payload it raises KeyConflict. A job that depends
+        on others is held until all of them have completed; an unknown one raises BadInput.
         """
 
     def coalesce(self, job: NewJob) -> tuple[str, str]:
@@ -82,7 +93,13 @@ class Transaction(Protocol):
         """The status that was left (`queued`, `awaiting_auth`, `in_progress`), None if there was nothing to cancel."""
 
     def retry(self, job_id: str, tenant: str | None = None) -> bool:
-        """Send a failed or dead-lettered job round again."""
+        """Send a failed or dead-lettered job round again, and the jobs along that its end had cancelled."""
+
+    def parents(self, job_id: str, limit: int) -> list[Tied]:
+        """The jobs that a job waits for, or waited for; those it still waits for first."""
+
+    def children(self, job_id: str, limit: int) -> list[Tied]:
+        """The jobs that wait for a job, or waited for it; those that have not ended first."""
 
     def note(self, job_id: str, *, from_status: str, why: str, attempt: int = 0, actor: str | None = None) -> None:
         """Add a line of history about an act of a person."""
@@ -104,7 +121,8 @@ class Transaction(Protocol):
         """End runs by (id, token); False where the lease is lost.
 
         With `expired`, only runs whose lease ran out; one that another transaction has in its hands is left to the next
-        time.
+        time. What a run asked to be done next is stored with its completion; where that cannot be, the run fails. A run
+        that ends in any other way, or was overtaken, leaves nothing.
         """
 
     def progress(self, job_id: str, token: int, progress: str) -> bool:
@@ -127,7 +145,10 @@ class Transaction(Protocol):
         """The same leases, in short."""
 
     def sweep_ended(self, keep_ms: dict[str, int], after: str, window: int) -> tuple[int, str | None]:
-        """Delete ended jobs older than their status is kept; answers the count and where to go on."""
+        """Delete ended jobs older than their status is kept; answers the count and where to go on.
+
+        Parents with children that have not ended are spared.
+        """
 
     def forget(self, *, workers_ms: int, figures_ms: int, audit_ms: int, worker: str = "") -> None:
         """Drop workers not heard of, and figures and lines of the audit grown old."""
@@ -139,7 +160,7 @@ class Transaction(Protocol):
         """Lead no more."""
 
     def purge(self, job_id: str, status: str) -> bool:
-        """Delete an ended job for good."""
+        """Delete an ended job for good; False if it changed meanwhile, or has children that have not ended."""
 
     def audit(self, act: str, jobs: Sequence[Job], actor: str | None) -> None:
         """Write down who did something to jobs that are gone afterwards: a line for each tenant, queue and type."""

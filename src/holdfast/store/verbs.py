@@ -266,7 +266,7 @@ def claims(rows: list[tuple[Any, ...]]) -> list[Claim]:
 
 def line_of(ending: Ending, reached: str | None) -> Line:
     """The line of history that an ending leaves; after a cancel that was asked for, the cancel is what ended it."""
-    claim, move = ending
+    claim, move = ending.claim, ending.move
     kind = None if move.error is None else json.loads(move.error)["class"]
     why = "cancelled" if reached == "cancelled" and move.status != "cancelled" else move.why
     return Line(claim.id, "in_progress", why, claim.attempts, worker=claim.lease_owner, error_class=kind)

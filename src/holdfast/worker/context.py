@@ -7,14 +7,22 @@ import threading
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from holdfast.engine import jobs
 from holdfast.engine.leases import progress
-from holdfast.model.errors import StoreError
+from holdfast.model.errors import BadInput, StoreError
 from holdfast.model.job import loads
 from holdfast.model.payload import encode
+from holdfast.worker.following import asked_for, inherit
+from holdfast.worker.transaction import transaction_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from holdfast.engine.desk import Desk
     from holdfast.model.lease import Claim
+    from holdfast.model.request import NewJob
+    from holdfast.worker.transaction import JobTransaction
 
 _SHOWN_EVERY = 0.25  # progress is written at most four times a second
 _PROGRESS_LIMIT = 64 * 1024
@@ -23,9 +31,12 @@ _PROGRESS_LIMIT = 64 * 1024
 class JobContext:
     """The run that a handler is in."""
 
-    def __init__(self, claim: Claim, desk: Desk) -> None:
+    def __init__(self, claim: Claim, desk: Desk, enter: Callable[[int], None] | None = None) -> None:
         self._claim = claim
         self._desk = desk
+        self._enter = enter
+        self.follow_ups: list[NewJob] = []
+        self.settled = False  # the run ended in the handler's own transaction
         self._stop = threading.Event()
         self._shown_at = 0.0
         self._progress: dict[str, Any] = {}
@@ -77,6 +88,43 @@ class JobContext:
         """Show a result so far; watchers see it while the job runs."""
         self._progress |= {"partial": value}
         self._show(final=True)
+
+    def enqueue(self, call: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Store another job at once: `job.enqueue(thumbnail, path="a.png")`, or `job.enqueue(thumbnail.call("a.png"))`;
+        answers a handle on it.
+
+        It stays, however this run ends. It has the tenant, group and context of this job unless the call says
+        otherwise, and the maximum depth of its queue does not bind it.
+        """
+        asked = asked_for(call, args, kwargs)
+        ((job_id, outcome),) = self._desk.write(jobs.enqueue, [inherit(asked.new_job(), self._claim)])
+        return asked.handle(job_id, outcome)
+
+    async def aenqueue(self, call: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Store another job at once, from a coroutine."""
+        asked = asked_for(call, args, kwargs)
+        ((job_id, outcome),) = await self._desk.awrite(jobs.enqueue, [inherit(asked.new_job(), self._claim)])
+        return asked.handle(job_id, outcome)
+
+    def follow_up(self, call: Any, /, *args: Any, **kwargs: Any) -> None:
+        """Store another job together with this one's completion, in the same transaction.
+
+        If this run ends in any other way, or is overtaken by a newer request, nothing is stored. It is checked here and
+        now; it has the tenant, group and context of this job unless the call says otherwise.
+        """
+        if self.settled:
+            raise BadInput("BAD_OPTION", "this run is over, its transaction has ended it: ask for it before the block")
+        self.follow_ups.append(inherit(asked_for(call, args, kwargs).new_job(), self._claim))
+
+    def transaction(self) -> AbstractContextManager[JobTransaction]:
+        """`with job.transaction() as tx: tx.execute(...); tx.result = {...}`: the handler's own writes, its follow-ups
+        and its completion are committed together.
+
+        If the lease is lost or the job was cancelled, all of it is rolled back and Conflict (LEASE_LOST) raised. After
+        the block the run is over: return from the handler. On SQLite the block holds the only write lock, so it may
+        take a second at most.
+        """
+        return transaction_of(self, self._desk, self._claim, self._enter)
 
     def flush(self) -> None:
         """Write the last progress, from a thread; called when the handler has returned."""

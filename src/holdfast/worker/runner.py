@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.engine.desk import Desk
     from holdfast.engine.registry import Definition
     from holdfast.model.lease import Claim
+    from holdfast.worker.slots import SlotMap
 
 
 log = logging.getLogger("holdfast.worker")
@@ -47,6 +48,7 @@ class Run:
         "pool",
         "since",
         "slot",
+        "slots",
         "stopping_since",
         "task",
         "timeout_ms",
@@ -70,6 +72,7 @@ class Run:
         self.since = since
         self.timeout_ms = timeout_ms
         self.slot = -1
+        self.slots: SlotMap | None = None
         self.task: asyncio.Task[None] | None = None
         self.outcome: Outcome | None = None
         self.verdict: Outcome | None = None  # decided from outside: a time-out, a stop
@@ -83,11 +86,28 @@ class Run:
         signature = self.definition.signature
         arguments = signature.load(self.claim.payload)
         if signature.context_name is not None:
-            self.context = JobContext(self.claim, self.desk)
+            self.context = JobContext(self.claim, self.desk, self.enter)
             if self._stop_asked:
                 self.context.stop()
             arguments[signature.context_name] = self.context
         return arguments
+
+    @property
+    def settled(self) -> bool:
+        """Whether the handler has ended the run itself, in its own transaction."""
+        return self.context is not None and self.context.settled
+
+    def enter(self, phase: int) -> None:
+        """Show how far the run is."""
+        if self.slots is not None:
+            self.slots.enter(self.slot, phase)
+
+    def outcome_of(self, value: Any) -> Outcome:
+        """The outcome of a value that the handler returned, with what it asked to be done next."""
+        outcome = returned(value)
+        if self.context is None or not self.context.follow_ups or not isinstance(outcome, Returned):
+            return outcome
+        return Returned(outcome.result, tuple(self.context.follow_ups))
 
     def ask_to_stop(self) -> None:
         """Let the handler see `cancelled`."""
@@ -103,7 +123,7 @@ async def run_coroutine(run: Run) -> Outcome:
         value = await run.definition.function(**run.arguments())
         if run.context is not None:
             await run.context.aflush()
-        return returned(value)
+        return run.outcome_of(value)
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
@@ -132,7 +152,7 @@ def call_function(run: Run) -> Outcome:
             value = asyncio.run(_await(value))
         if run.context is not None:
             run.context.flush()
-        return returned(value)
+        return run.outcome_of(value)
     except BaseException as error:  # noqa: BLE001
         return outcome_of(error, run.definition)
     finally:

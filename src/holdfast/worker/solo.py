@@ -21,6 +21,7 @@ from holdfast.model.lease import Claim
 from holdfast.model.outcome import Outcome, Raised, Returned, Stopped
 from holdfast.worker.runner import Run, call_function, outcome_of, run_coroutine
 from holdfast.worker.slots import ASK, READY, RETURNED, RUNNING, SlotMap
+from holdfast.worker.transaction import end_of_settled
 
 if TYPE_CHECKING:
     from holdfast.worker.application import Application
@@ -38,6 +39,7 @@ def run_solo(app: Application, config: dict[str, Any]) -> None:
     assert definition is not None, "the supervisor claims only types that the template told it of"
     slots = SlotMap(config["slots"], 1)
     run = Run(claim, definition, app.desk)
+    run.slots, run.slot = slots, _SLOT
     threading.Thread(target=_watch, args=(slots, run), daemon=True).start()
     slots.enter(_SLOT, RUNNING)
     slots.say(READY)
@@ -48,6 +50,9 @@ def run_solo(app: Application, config: dict[str, Any]) -> None:
     except BaseException as error:  # noqa: BLE001  # the job must end, whatever the handler's error does to us
         outcome = Raised(failure_of(error))
     slots.enter(_SLOT, RETURNED)
+    if run.settled:
+        end_of_settled(run, outcome)
+        return
     _hand_in(app, claim, outcome if isinstance(outcome, Returned) else run.verdict or outcome)
 
 

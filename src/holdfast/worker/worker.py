@@ -26,6 +26,7 @@ from holdfast.model.status import Status
 from holdfast.store.port import Order
 from holdfast.worker import slots as slot_words
 from holdfast.worker.runner import Run, run_coroutine, run_function
+from holdfast.worker.transaction import end_of_settled
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
@@ -187,7 +188,7 @@ class Worker:
         assert definition is not None, "only lanes of known types are claimed from"
         timeout_ms = claim.timeout_ms or definition.policy.timeout_ms
         run = Run(claim, definition, self.desk, pool, since=now, timeout_ms=timeout_ms)
-        run.slot = self._slots.take(claim.id, claim.token, int(now * 1000), timeout_ms or 0)
+        run.slots, run.slot = self._slots, self._slots.take(claim.id, claim.token, int(now * 1000), timeout_ms or 0)
         pool.running += 1
         self._runs.add(run)
         if log.isEnabledFor(logging.INFO):
@@ -213,8 +214,11 @@ class Worker:
         self._runs.discard(run)
         self._slots.enter(run.slot, slot_words.RETURNED)
         run.pool.ended(now - run.since)
-        if run.lost:
+        if run.lost or run.settled:
             self._slots.give(run.slot)
+            if run.settled:
+                end_of_settled(run, outcome)
+                log_run("completed", run)
         else:
             run.outcome = run.verdict or outcome
             self._ended.append(run)
@@ -242,7 +246,7 @@ class Worker:
 
     def _heed(self, run: Run, now: float) -> None:
         order = self._slots.order(run.slot)
-        if order == slot_words.STOP and not run.lost:
+        if order == slot_words.STOP and not run.lost and not run.settled:
             run.lost = True
             self._cancel(run, now)
         elif order == slot_words.ASK:

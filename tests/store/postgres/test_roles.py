@@ -10,7 +10,7 @@ import pytest
 from holdfast import App
 from holdfast.cli.sql import roles_text
 from holdfast.engine import jobs, schedules
-from holdfast.model.errors import StoreError
+from holdfast.model.errors import BadInput, StoreError
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
 from holdfast.model.schedule import plan_of
@@ -19,7 +19,7 @@ from tests.servers.postgres import server
 from tests.store.given import DONE, TABLES, claim, dead, enqueue, finish, get, listed, write
 
 ROLES = ("owner", "worker", "reader", "tenant")
-POLICED = ("job_queue", "job_history", "job_sequences")
+POLICED = ("job_queue", "job_history", "job_sequences", "job_parents")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,8 @@ def shared():
         dead(store, tenant=tenant)
         enqueue(store, tenant=tenant, key="same")
         finish(store, claim(store, limit=1)[0], DONE)
-        enqueue(store, "waiting", tenant=tenant)
+        parent = enqueue(store, "waiting", tenant=tenant)
+        enqueue(store, "waiting", tenant=tenant, depends_on=parent)
         gone = dead(store, tenant=tenant)
         write(store, lambda tx, gone=gone: jobs.purge(tx, gone, actor="ann"))
         newest = NewJob("waiting", "{}", tenant=tenant, coalesce_key="c", sequence=1)
@@ -84,7 +85,7 @@ def rows(url, table, where="true"):
 COLUMN = {
     "job_queue": "version", "job_history": "why", "job_figures": "count", "job_workers": "pid", "job_pauses": "paused_by",
     "job_leader": "owner", "job_audit": "act", "job_sequences": "discarded",
-    "job_schedules": "note",
+    "job_schedules": "note", "job_parents": "done",
 }  # fmt: skip
 
 
@@ -125,9 +126,8 @@ class TestEveryTable:
 
     def test_a_tenant_reaches_its_own_rows_and_nothing_without_a_tenant(self, shared, table, tenant):
         if table in POLICED:
-            own = "id in (select id from job_queue where tenant = 'acme')".replace(
-                "id in", "id in" if table == "job_queue" else "job_id in"
-            )
+            column = {"job_queue": "id", "job_parents": "child"}.get(table, "job_id")
+            own = f"{column} in (select id from job_queue where tenant = 'acme')"
             reached = rows(shared, table, own) if tenant else 0
             assert [attempt(shared, "tenant", statement(table), tenant) for statement in (reads, *WRITES)] == [
                 reached
@@ -216,7 +216,7 @@ def test_an_application_of_a_tenant_sees_its_jobs_and_no_others(shared, acme):
     theirs = PostgresStore(shared)
     foreign = [job_id for job_id in listed(theirs) if get(theirs, job_id).tenant != "acme"]
     theirs.close()
-    assert len(foreign) == 8
+    assert len(foreign) == 10
     for job_id in foreign:
         for verb in (acme.get, acme.cancel, acme.retry, acme.explain):
             with pytest.raises(Exception, match="no job"):
@@ -233,6 +233,22 @@ def test_an_application_of_a_tenant_enqueues_for_it(shared, acme):
         acme.cancel(made.id)
         acme.desk.write(lambda tx, made=made: tx.purge(made.id, "cancelled"))
     assert acme.explain(acme.jobs(type="waiting")[0].id)
+
+
+def test_an_application_of_a_tenant_lets_its_jobs_wait_for_its_own_and_no_others(shared, acme):
+    theirs = PostgresStore(shared)
+    foreign = next(job_id for job_id in listed(theirs) if get(theirs, job_id).tenant != "acme")
+    theirs.close()
+    with pytest.raises(BadInput) as caught:
+        acme.enqueue("child", {}, depends_on=foreign)
+    assert caught.value.code == "PARENT_NOT_FOUND"
+    parent = acme.enqueue("parent", {})
+    child = acme.enqueue("child", {}, depends_on=parent)
+    assert acme.get(child.id).blocked == 1
+    acme.cancel(parent.id)
+    assert acme.get(child.id).error["parent"] == parent.id
+    for made in (child, parent):
+        acme.desk.write(lambda tx, made=made: tx.purge(made.id, "cancelled"))
 
 
 def test_an_application_of_a_tenant_cannot_enqueue_for_another(acme):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Verbs(FlowVerbs):
     """An open transaction at one instant, read from the database when it began."""
 
-    __slots__ = ("connection", "news", "now", "queries", "stamp", "witness")
+    __slots__ = ("childless", "connection", "news", "now", "queries", "stamp", "witness")
     ever = "-infinity"
 
     def __init__(self, connection: Connection, queries: Queries, now: int) -> None:
@@ -30,6 +30,7 @@ class Verbs(FlowVerbs):
         self.now = now
         self.stamp = stamp.to_text(now)
         self.news = News()
+        self.childless: set[str] = set()  # jobs that ended here and that nobody waits for
         self.witness = ""  # a job made here: if it is there, the transaction was committed
 
     def run(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
@@ -41,6 +42,23 @@ class Verbs(FlowVerbs):
     def execute(self, sql: str, parameters: Any = ()) -> list[Any]:
         """Run a statement of the caller's own, in this transaction."""
         return self.connection.execute(sql, parameters)
+
+    def all_or_none(self) -> Any:
+        """A block that is undone as a whole if it raises, even if the transaction goes on."""
+        return self.connection.all_or_none()
+
+    def with_children(self, ids: Sequence[str]) -> Sequence[str]:
+        """Those of some jobs that others may wait for."""
+        return [job_id for job_id in ids if job_id not in self.childless]
+
+    def free_active_keys(self, ids: Sequence[str]) -> None:
+        """These have ended: keys that were kept for their active life only are free."""
+        if ids:
+            self.change("free_active_key", ids=array(ids))
+
+    def ids(self, ids: Sequence[str]) -> str:
+        """Ids as one parameter."""
+        return array(ids)
 
     def lock_keys(self, keys: Sequence[Key]) -> None:
         """Until the transaction ends. Whoever locks several does so in their order."""

@@ -53,11 +53,16 @@ class LeaseVerbs(Verbs):
         return [tuple(hold) in held for hold in holds]
 
     def finish(self, endings: Sequence[Ending], *, expired: bool = False) -> list[bool]:
+        if any(ending.follow_ups for ending in endings):
+            return self.finish_and_follow(endings, expired=expired)
+        return self.finish_runs(endings, expired=expired)
+
+    def finish_runs(self, endings: Sequence[Ending], *, expired: bool) -> list[bool]:
         if not endings:
             return []
         endings = self.settle_newest(endings)
         runs: dict[tuple[str, int], int] = {}
-        for place, (claim, _) in enumerate(endings):
+        for place, (claim, _, _) in enumerate(endings):
             runs.setdefault((claim.id, claim.token), place)  # a run ends once: its first ending holds
         wanted = self._unlocked(sorted(runs)) if expired else sorted(runs)
         reached = self._end([endings[runs[key]] for key in wanted], expired=expired)
@@ -118,13 +123,13 @@ class LeaseVerbs(Verbs):
     def _end(self, endings: list[Ending], *, expired: bool) -> dict[tuple[str, int], str]:
         """Write the endings in one statement; answers the status that each accepted one reached."""
         kinds: dict[tuple[Any, ...], int] = {}
-        kind_of = [kinds.setdefault((move.status, *move[2:]), len(kinds) + 1) for _, move in endings]
+        kind_of = [kinds.setdefault((move.status, *move[2:]), len(kinds) + 1) for _, move, _ in endings]
         moves = [endings[kind_of.index(number)].move for number in kinds.values()]
         rows = self.run(
             "finish",
-            ids=array(claim.id for claim, _ in endings),
-            tokens=numbers(claim.token for claim, _ in endings),
-            results=array(move.result for _, move in endings),
+            ids=array(claim.id for claim, _, _ in endings),
+            tokens=numbers(claim.token for claim, _, _ in endings),
+            results=array(move.result for _, move, _ in endings),
             moves=numbers(kind_of),
             statuses=array(move.status.value for move in moves),
             due=array(map(self._due, moves)),
@@ -139,7 +144,8 @@ class LeaseVerbs(Verbs):
             expired_before=self.stamp if expired else _NEVER,
             now=self.stamp,
         )
-        return {(job_id, token): status for job_id, token, status in rows}
+        self.childless.update([job_id for job_id, _, _, children in rows if not children])
+        return {(job_id, token): status for job_id, token, status, _ in rows}
 
     def _due(self, move: Move) -> str | None:
         return None if move.wait_ms is None else stamp.to_text(min(self.now + move.wait_ms, stamp.LAST))
@@ -149,7 +155,7 @@ class LeaseVerbs(Verbs):
         ended: list[tuple[str, str, str, str, str]] = []
         over: list[tuple[str, str]] = []
         freed: list[str] = []
-        for claim, _ in endings:
+        for claim, _, _ in endings:
             status = reached[claim.id, claim.token]
             self.news.jobs.append(claim.id)
             if status == Status.QUEUED:
@@ -167,6 +173,7 @@ class LeaseVerbs(Verbs):
         self._count(ended)
         if over:
             self.over(over)
+            self.follow([job for _, move, jobs in endings if jobs and move.status is Status.COMPLETED for job in jobs])
 
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
         """Add the endings to the minute's histograms."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from holdfast.model.request import NewJob
     from holdfast.store.newest import Key
     from holdfast.store.sql import Queries
     from holdfast.store.sqlite.connection import Connection
@@ -53,6 +54,28 @@ class Verbs(FlowVerbs):
         """Refuse new work of so many bytes on a nearly full disk, so that what runs can still be finished."""
         self._space(needed)
 
+    def all_or_none(self) -> AllOrNone:
+        """A block that is undone as a whole if it raises, even if the transaction goes on."""
+        return AllOrNone(self.connection)
+
+    def follow(self, jobs: Sequence[NewJob]) -> None:
+        """The same. What is kept free on the disk is kept for the ends of runs, of which this is part."""
+        if jobs:
+            space, self._space = self._space, _enough
+            try:
+                super().follow(jobs)
+            finally:
+                self._space = space
+
+    def with_children(self, ids: Sequence[str]) -> Sequence[str]:
+        """Those of some jobs that others may wait for."""
+        return ids if self.run("parents_any")[0][0] else ()
+
+    def free_active_keys(self, ids: Sequence[str]) -> None:
+        """These have ended: keys that were kept for their active life only are free."""
+        for job_id in ids:
+            self.change("free_active_key", id=job_id)
+
     def ids(self, ids: Sequence[str]) -> str:
         """Ids as one parameter; ids hold nothing that JSON would escape."""
         return json.dumps(ids)
@@ -71,3 +94,25 @@ class Verbs(FlowVerbs):
                 actor=line.actor,
             )
             self.run("history_trim", id=line.job_id)
+
+
+class AllOrNone:
+    """A savepoint as a block; the cold path does without `contextlib`."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._connection.save()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self._connection.release()
+        else:
+            self._connection.back_to_save()
+
+
+def _enough(_: int) -> None:
+    """There is room for the end of a run."""

@@ -49,6 +49,11 @@ class LeaseVerbs(Verbs):
         return [self.change("renew", id=job_id, token=token, until=until) == 1 for job_id, token in holds]
 
     def finish(self, endings: Sequence[Ending], *, expired: bool = False) -> list[bool]:
+        if any(ending.follow_ups for ending in endings):
+            return self.finish_and_follow(endings, expired=expired)
+        return self.finish_runs(endings, expired=expired)
+
+    def finish_runs(self, endings: Sequence[Ending], *, expired: bool) -> list[bool]:
         keys = keys_of(endings)
         if not keys:
             return self._finish_all(endings, expired=expired)
@@ -80,7 +85,7 @@ class LeaseVerbs(Verbs):
 
     def _complete(self, endings: Sequence[Ending]) -> bool:
         """End many runs that went well in one statement, all or none."""
-        ended = json.dumps([(claim.id, claim.token, move.result) for claim, move in endings], ensure_ascii=False)
+        ended = json.dumps([(claim.id, claim.token, move.result) for claim, move, _ in endings], ensure_ascii=False)
         self.connection.save()
         if self.change("complete", ended=ended, free=endings[0].move.free, now=self.stamp) != len(endings):
             self.connection.back_to_save()
@@ -113,7 +118,7 @@ class LeaseVerbs(Verbs):
         return ids
 
     def _ending(self, ending: Ending, *, expired: bool) -> dict[str, object]:
-        claim, move = ending
+        claim, move = ending.claim, ending.move
         return {
             "id": claim.id,
             "token": claim.token,
@@ -137,11 +142,11 @@ class LeaseVerbs(Verbs):
         unusual = [ending for ending in endings if ending.move.status is not Status.COMPLETED]
         reached = {}
         if unusual:
-            ids = self.ids([claim.id for claim, _ in unusual])
+            ids = self.ids([ending.claim.id for ending in unusual])
             reached = {job_id: status for job_id, _, status in self.run("versions", ids=ids)}
         ended: list[tuple[str, str, str, str, str]] = []
         over: list[tuple[str, str]] = []
-        for claim, move in endings:
+        for claim, move, _ in endings:
             status = reached.get(claim.id, move.status)
             self.news.jobs.append(claim.id)
             if status == Status.QUEUED:
@@ -156,6 +161,7 @@ class LeaseVerbs(Verbs):
         self._count(ended)
         if over:
             self.over(over)
+            self.follow([job for _, move, jobs in endings if jobs and move.status is Status.COMPLETED for job in jobs])
 
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
         """Add the endings to the minute's histograms."""

@@ -39,6 +39,7 @@ class UpkeepVerbs(Verbs):
         if not self.change("purge", id=job_id, status=status):
             return False
         self.run("purge_history", id=job_id)
+        self.run("purge_parents", id=job_id)
         return True
 
     def versions(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:

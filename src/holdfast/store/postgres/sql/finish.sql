@@ -25,4 +25,4 @@ from
         status, scheduled_at, error, give_back, failed, crashed, interrupted, hold, free, number
     ) on m.number = e.move
 where j.id = e.id and j.lease_token = e.token and j.lease_owner is not null and j.lease_until < :expired_before::timestamptz
-returning j.id, e.token, j.status
+returning j.id, e.token, j.status, j.children

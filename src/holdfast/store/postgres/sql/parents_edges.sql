@@ -1,0 +1,3 @@
+-- parents_edges: whom some jobs wait for, and where those stand.
+select e.child, e.parent, p.status from job_parents as e join job_queue as p on p.id = e.parent
+where e.child = any (:ids::text[]) order by e.child, e.parent

@@ -1,0 +1,2 @@
+-- parents_leave: nobody waits any more for jobs that were overtaken, and that nobody can send round again.
+delete from job_parents where parent = any (:ids::text[])
