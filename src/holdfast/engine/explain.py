@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.engine.jobs import get
 from holdfast.model import stamp
 from holdfast.model.schedule import origin_of
-from holdfast.model.status import ALONE, BEHIND, Status
+from holdfast.model.status import ALONE, BEHIND, GROUP_PAUSED, TENANT_PAUSED, Status
 
 if TYPE_CHECKING:
     from holdfast.model.job import Job
@@ -56,6 +56,7 @@ def _waiting(tx: Transaction, job: Job) -> list[Reason]:
         reasons.append(Reason("NOT_DUE", f"due in {_span(due - tx.now)}{after}"))
     paused = [row for row in tx.overview(1)["paused"] if row[0] == job.queue]
     reasons += [Reason("PAUSED", f"queue {name!r} was paused by {by} at {since}") for name, since, by in paused]
+    reasons += _paused(tx, job)
     if job.held & BEHIND:
         reasons.append(Reason("BEHIND", "a job with the same coalesce key runs: this one begins when that has ended"))
     if job.held & ALONE:
@@ -66,6 +67,19 @@ def _waiting(tx: Transaction, job: Job) -> list[Reason]:
         many = f"{CAP}+ jobs" if ahead >= CAP else _many(ahead, "job")
         reasons.append(Reason("IN_LINE", f"due; before it in line: {many} of its type and priority"))
     return reasons
+
+
+def _paused(tx: Transaction, job: Job) -> list[Reason]:
+    """Who holds its group, or its tenant."""
+    scopes = [("group", str(job.group), GROUP_PAUSED), ("tenant", job.tenant, TENANT_PAUSED)]
+    wanted = [(scope, name) for scope, name, bit in scopes if job.held & bit]
+    known = {(one["scope"], one["name"]): one for one in tx.pauses() if one["tenant"] == job.tenant} if wanted else {}
+    return [
+        Reason("PAUSED", f"{scope} {name!r} was paused by {by['by']} at {by['since']}")
+        if (by := known.get((scope, name)))
+        else Reason("PAUSED", f"{scope} {name!r} was paused, and is no more: resume it once again")
+        for scope, name in wanted
+    ]
 
 
 def _workers(tx: Transaction, job: Job) -> list[Reason]:

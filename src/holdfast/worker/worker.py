@@ -63,6 +63,7 @@ class Worker:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="holdfast-job")
         self._ended: list[Run] = []
         self._handed_back: list[Claim] = []
+        self._stopped: list[tuple[str, int]] = []  # runs that lost their lease, and then ended
         self._runs: set[Run] = set()
         self._wake = asyncio.Event()
         self.ear: Ear | None = None
@@ -114,17 +115,18 @@ class Worker:
         self._looked = monotonic()
         ended, self._ended = self._ended, []
         back, self._handed_back = self._handed_back, []
+        stopped, self._stopped = self._stopped, []
         wanted = [] if self._draining else [(pool, want) for pool in self._pools if (want := pool.wanted()) > 0]
-        if not ended and not back and not wanted:
+        if not ended and not back and not wanted and not stopped:
             return self._poll()
         handed_in: list[tuple[Claim, Outcome]] = [(run.claim, run.outcome) for run in ended]  # type: ignore[misc]
         handed_in += [(claim, Unstarted()) for claim in back]
         self._slots.hold(holds=True)
         orders = [Order(self.owner, pool.lanes, want, pool.lease_ms) for pool, want in wanted]
         try:
-            got = await self.desk.awrite(leases.exchange, handed_in, orders, self._policies)
+            got = await self.desk.awrite(leases.exchange, handed_in, orders, self._policies, stopped)
         except StoreError as error:
-            self._ended[:0], self._handed_back[:0] = ended, back
+            self._ended[:0], self._handed_back[:0], self._stopped[:0] = ended, back, stopped
             await self._store_away(error)
             return 0
         self._store_back()
@@ -213,6 +215,7 @@ class Worker:
         run.pool.ended(now - run.since)
         if run.lost:
             self._slots.give(run.slot)
+            self._stopped.append((run.claim.id, run.claim.token))
         else:
             run.outcome = run.verdict or outcome
             self._ended.append(run)
@@ -274,6 +277,7 @@ class Worker:
             and not self._runs
             and not self._ended
             and not self._handed_back
+            and not self._stopped
             and not any(pool.ready for pool in self._pools)
         )
 
