@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from time import perf_counter
 
@@ -34,6 +33,7 @@ from tests.store.given import (
     running,
     write,
 )  # fmt: skip
+from tests.stories.crew import size, tell
 
 GROUP, TENANT = {"group": "g", "tenant": "acme"}, {"tenant": "acme"}
 
@@ -255,7 +255,7 @@ def test_jobs_of_no_group_and_no_tenant_take_no_lock(store, other):
 @pytest.mark.slow
 def test_paused_jobs_cost_a_claim_nothing(store):
     """HOLDFAST_PAUSED=1000000 for the full size."""
-    number = int(os.environ.get("HOLDFAST_PAUSED", "20000"))
+    number = size("HOLDFAST_PAUSED", 20_000)
     pause(store, "group")
     enqueue(store, priority=9)
 
@@ -275,5 +275,5 @@ def test_paused_jobs_cost_a_claim_nothing(store):
     if is_postgres(store):
         write(store, lambda tx: tx.execute("analyze job_queue"))
     after = best()
-    print(f"a claim: {before * 1e6:.0f} us alone, {after * 1e6:.0f} us beside {number} paused jobs")
+    tell("a claim beside paused jobs", {"jobs": number, "alone_us": int(before * 1e6), "beside_us": int(after * 1e6)})
     assert after < 3 * before + 0.002

@@ -143,6 +143,7 @@ async def acancel_job(desk: Desk, job_id: str, *, mode: str = "immediate", **mor
 
 def _drained(desk: Desk, still_running: Callable[[Transaction], int], patience: float) -> int:
     """Wait until nothing runs any more; answers what does when the time is over."""
+    left = 0
     for pause in _looks(patience):
         left = desk.read(still_running)
         if not left:
@@ -152,6 +153,7 @@ def _drained(desk: Desk, still_running: Callable[[Transaction], int], patience: 
 
 
 async def _adrained(desk: Desk, still_running: Callable[[Transaction], int], patience: float) -> int:
+    left = 0
     for pause in _looks(patience):
         left = await desk.aread(still_running)
         if not left:
@@ -172,7 +174,7 @@ def _handlers_of(job_id: str) -> Callable[[Transaction], int]:
     return lambda tx: len(tx.still_running([job_id]))
 
 
-def _note_cancel(tx: Transaction, tenant: str, key: str, **mark: Any) -> None:
+def _note_cancel(tx: Transaction, /, tenant: str, key: str, **mark: Any) -> None:
     tx.cancel_note(tenant, key, **mark)
 
 

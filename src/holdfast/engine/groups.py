@@ -43,10 +43,14 @@ def progress(tx: Transaction, key: str, tenant: str = "") -> dict[str, Any]:
 
 def found(tx: Transaction, key: str, tenant: str = "") -> dict[str, Any]:
     """The same, for a group that has jobs or is paused."""
-    seen = progress(tx, key, tenant)
+    return check_found(progress(tx, key, tenant))
+
+
+def check_found(seen: dict[str, Any]) -> dict[str, Any]:
+    """Refuse a group without jobs."""
     if not seen["total"] and not seen["paused"]:
         raise NotFound(
-            "GROUP_NOT_FOUND", f"no jobs in group {key[:50]!a}: none were enqueued, or retention has taken them"
+            "GROUP_NOT_FOUND", f"no jobs in group {seen['key'][:50]!a}: none were enqueued, or retention has taken them"
         )
     return seen
 

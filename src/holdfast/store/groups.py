@@ -2,8 +2,8 @@
 
 A group may have a million jobs, so whatever is done to all of it is done part by part: a reader finds the next part,
 and a transaction of its own changes it. What is said of the whole group comes first, in a transaction of its own
-(`pause_scope`, `cancel_note`); `keep_still` sees to it that whoever stores a job beside it either was there before, and is found by the
-walk, or comes after, and finds what was said.
+(`pause_scope`, `cancel_note`); `keep_still` sees to it that whoever stores a job beside it either was there before, and
+is found by the walk, or comes after, and finds what was said.
 """
 
 from __future__ import annotations
