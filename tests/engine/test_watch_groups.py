@@ -262,8 +262,9 @@ async def test_ten_thousand_waiters_are_woken_at_once_by_a_few_reads(desk, watch
         if many > 1:
             subjects = [(("", f"g{turn}-{place}"), version(desk, f"g{turn}-{place}")) for place in range(many)]
         reads.number = 0
+        subscribing: list[int] = []
 
-        async def change(ids=ids):
+        async def change(ids=ids, subscribing=subscribing):
             await asyncio.to_thread(subscribed, watch, number)
             await asyncio.sleep(0.2)
             subscribing.append(reads.number)
@@ -275,14 +276,13 @@ async def test_ten_thousand_waiters_are_woken_at_once_by_a_few_reads(desk, watch
             subject, since = subjects[place % many]
             assert await watch.await_change(subject, since, LONG) is True
 
-        subscribing: list[int] = []
         gc.collect()
         gc.freeze()
         delays = await _wake(number, wait, change)
         gc.unfreeze()
         assert len(delays) == number
         assert reads.number <= 3, "one look, and two that were under way"
-        assert subscribing[0] <= 40
+        assert subscribing[0] <= max(40, number // 50)
         rounds.append((delays[number * 99 // 100], delays[number // 2], reads.number, subscribing[0]))
     bare = min([(await _bare(number))[number * 99 // 100] for _ in range(3)])
     p99, p50, looks, subscribing_looks = min(rounds)

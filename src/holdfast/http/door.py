@@ -48,7 +48,7 @@ class Door:
         self._closed = False
 
     async def wait_for_change(self, request: Request, subject: Subject, since: int | str, seconds: float) -> None:
-        """Until a job's or group's version is past `since`, the time is over, the client has gone or the site closes."""
+        """Until a job or group is past the version `since`, its time is over, the client is gone or the site closes."""
         if len(self._waiting) >= MOST_WAITING:
             raise Problem("TOO_MANY_WAITING", f"{MOST_WAITING} requests wait for changes already: try again shortly")
         if self._closed:
