@@ -1,7 +1,9 @@
 -- 0006_groups: pauses of a group and of a tenant beside those of a queue; cancels of groups, for what their runs still
 -- enqueue; and the runs that were cancelled while a handler was at work, until it has stopped.
 
-create table job_pauses_of (
+alter table job_pauses rename to job_pauses_before;
+
+create table job_pauses (
     scope     text not null check (scope in ('queue', 'group', 'tenant')),
     tenant    text not null default '',
     name      text not null,
@@ -10,9 +12,9 @@ create table job_pauses_of (
     primary key (scope, tenant, name)
 ) strict, without rowid;
 
-insert into job_pauses_of (scope, name, paused_at, paused_by) select scope, name, paused_at, paused_by from job_pauses;
-drop table job_pauses;
-alter table job_pauses_of rename to job_pauses;
+insert into job_pauses (scope, name, paused_at, paused_by)
+select scope, name, paused_at, paused_by from job_pauses_before;
+drop table job_pauses_before;
 
 create table job_cancels (
     tenant       text not null,
