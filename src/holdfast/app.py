@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.deliveries import Webhooks
     from holdfast.engine.registry import Registry
     from holdfast.engine.watch import Watch
+    from holdfast.groups import Group, Tenant
     from holdfast.handler import Call, Handler
     from holdfast.model.backoff import Backoff
     from holdfast.model.job import Job
@@ -273,11 +274,23 @@ class App:
         check_options(where, frozenset({"status", "type", "queue", "group", "tenant"}))
         return self.desk.read(jobs.list_jobs, limit=limit, before=before, **where)[0]
 
-    def cancel(self, job_id: str, *, mode: str = "immediate", actor: str | None = None) -> dict[str, Any]:
-        """Stop a job; `graceful` lets a run that has begun complete."""
-        from holdfast.engine import jobs  # noqa: PLC0415
+    def group(self, key: str, *, tenant: str = "") -> Group:
+        """The jobs that were enqueued with this `group`: how far they are, their results; cancel, pause, resume."""
+        from holdfast.groups import Group  # noqa: PLC0415
 
-        return self.desk.write(jobs.cancel, job_id, mode=mode, actor=actor)
+        return Group(self, key, tenant)
+
+    def tenant(self, name: str) -> Tenant:
+        """All jobs of a tenant: pause, resume."""
+        from holdfast.groups import Tenant  # noqa: PLC0415
+
+        return Tenant(self, name)
+
+    def cancel(self, job_id: str, *, mode: str = "immediate", actor: str | None = None) -> dict[str, Any]:
+        """Stop a job; `graceful` lets a run that has begun complete, `full` waits until its handler has stopped."""
+        from holdfast.engine.cancels import cancel_job  # noqa: PLC0415
+
+        return cancel_job(self.desk, job_id, mode=mode, actor=actor)
 
     def retry(self, job_id: str, *, actor: str | None = None) -> Job:
         """Send a failed or dead-lettered job round again."""

@@ -51,7 +51,7 @@ class Handle:
             raise HoldfastError(
                 "USE_AWAIT", "result() would block the running event loop: use `await handle.aresult()`"
             )
-        deadline = _deadline(timeout)
+        deadline = deadline_of(timeout)
         job = self.job()
         while not job.ended or _successor(job):  # an overtaken job's result is that of its successor
             left = deadline - monotonic()
@@ -66,7 +66,7 @@ class Handle:
         """Wait for the same in a coroutine."""
         from holdfast.engine import jobs  # noqa: PLC0415
 
-        deadline = _deadline(timeout)
+        deadline = deadline_of(timeout)
         job = await self._app.desk.aread(jobs.get, self.id)
         while not job.ended or _successor(job):
             left = deadline - monotonic()
@@ -85,7 +85,8 @@ class Handle:
         return f"<Handle {self.id}>"
 
 
-def _deadline(timeout: object) -> float:
+def deadline_of(timeout: object) -> float:
+    """When a wait is over, by the monotonic clock."""
     if timeout is None:
         return float("inf")
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or isnan(timeout):

@@ -117,7 +117,7 @@ def test_a_cancel_remembers_who_asked(desk):
 
 def test_an_unknown_mode_is_refused(desk):
     job_id = enqueue(desk)
-    with pytest.raises(BadInput, match="mode is immediate or graceful") as caught:
+    with pytest.raises(BadInput, match="mode is immediate, graceful or full") as caught:
         cancel(desk, job_id, mode="gently")
     assert caught.value.code == "BAD_OPTION"
     assert get(desk, job_id).status == "queued"

@@ -36,6 +36,8 @@ def lived_in(store: Any) -> None:
     stopped = enqueue(store, "stopped")
     write(store, lambda tx: tx.cancel(stopped, tenant=None, graceful=False, error='{"class":"Cancelled"}'))
     write(store, lambda tx: tx.pause("images", "ann"))
+    write(store, lambda tx: tx.pause_scope("group", "acme", "later", "ann"))
+    write(store, lambda tx: tx.pause_scope("tenant", "umbrella", "umbrella", "ann"))
     gone = dead(store, kind="gone", tenant="acme")
     write(store, lambda tx: jobs.purge(tx, gone, actor="ann"))
     write(store, lambda tx: schedules.declare(tx, {"nightly": NIGHTLY}))
@@ -59,7 +61,7 @@ def everything(url: str) -> dict[str, list[tuple[Any, ...]]]:
             "jobs": [(job.as_json(), job.lease_token, job.idempotency_key, job.held) for job in found],
             "history": [(job.id, store.read(lambda tx, job=job: tx.history(job.id))) for job in found],
             "figures": sorted(store.read(lambda tx: tx.figures(0))),
-            "pauses": store.read(lambda tx: tx.overview(10)["paused"]),
+            "pauses": store.read(lambda tx: tx.pauses()),
             "audit": store.read(jobs.audit),
             "schedules": store.read(lambda tx: tx.schedules()),
         }

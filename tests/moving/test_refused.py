@@ -196,7 +196,7 @@ def test_an_error_that_no_database_made_stays_what_it_is(store, ends):
     for end, kinds in zip(ends, ((TypeError, StoreError), (ProgrammingError, StoreError)), strict=True):
         end.begin()
         with pytest.raises(kinds):
-            end.fill("job_pauses", [(object(), "name", "2025-01-16T12:00:00.000Z", "ann")])
+            end.fill("job_pauses", [(object(), "", "name", "2025-01-16T12:00:00.000Z", "ann")])
         end.roll_back()
 
 

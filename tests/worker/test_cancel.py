@@ -77,3 +77,27 @@ def test_a_late_result_never_overwrites_a_cancel(workshop: Workshop):
     workshop.ended(workshop.enqueue("quick"))  # whatever was handed in with it has been judged
     job = workshop.job(job_id)
     assert (job.status, job.result) == (Status.CANCELLED, None)
+
+
+@WITH_AND_WITHOUT
+def test_a_cancel_of_a_group_stops_its_handlers_and_hears_of_their_end(workshop: Workshop, options: tuple[str, ...]):
+    workshop.start(*options, HOLDFAST_TEST_LEASE="60")
+    ids = [workshop.enqueue(kind, {"seconds": 3600}, group="g") for kind in ("nap", "block", "alone")]
+    for job_id in ids:
+        workshop.begun(job_id)
+    asked = time.time()
+    answer = workshop.app.group("g").cancel()
+    assert (answer["cancelled"], answer["still_running"]) == (3, 3)
+    wait_for(lambda: not workshop.app.desk.read(lambda tx: tx.still_running(ids)), "the handlers to stop")
+    assert time.time() - asked < 2.5
+    assert {workshop.job(job_id).status for job_id in ids} == {Status.CANCELLED}
+
+
+def test_a_full_cancel_is_answered_when_the_handlers_have_stopped(workshop: Workshop):
+    workshop.start(HOLDFAST_TEST_LEASE="60")
+    answers = []
+    for _ in range(3):
+        job_id = workshop.enqueue("nap", {"seconds": 3600}, group="g")
+        workshop.begun(job_id)
+        answers.append(workshop.app.group("g").cancel(mode="full")["still_running"])
+    assert 0 in answers  # a busy machine may need longer than half a second, once or twice

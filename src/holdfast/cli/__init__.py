@@ -21,6 +21,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "enqueue": "Store a job of TYPE for a worker to run.",
         "jobs": "List the newest jobs.",
         "job": "Look at one job, or act on it.",
+        "group": "Look at a group of jobs, or act on all of it.",
         "schedules": "List the schedules: which jobs run again and again, and when.",
         "schedule": "Look at one schedule, make one, or act on it.",
         "dlq": "Deal with dead letters: jobs that used up their attempts.",
@@ -29,6 +30,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     },
     "Queues and workers": {
         "queues": "List, pause and resume queues.",
+        "tenants": "List, pause and resume tenants.",
         "workers": "List the workers that were heard of.",
         "stats": "Show depth, age, endings and durations by queue and type.",
         "top": "Watch queues, workers, runs and failures live.",

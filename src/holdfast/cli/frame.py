@@ -31,6 +31,7 @@ _BAR = 10
 _GOOD_SHARE = 95
 _HEAD_LINES = 2
 _WHOLE = 100
+_MOST_PAUSES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,7 @@ class View:
     running: list[Job] = field(default_factory=list)
     failures: list[Job] = field(default_factory=list)
     next_tick: int | None = None
+    pauses: list[dict[str, Any]] = field(default_factory=list)  # of groups and tenants
     problem: str = ""
 
     def stale(self, problem: str) -> View:
@@ -78,6 +80,7 @@ def look(tx: Transaction, url: str) -> View:
         workers=house.workers(tx, silent_too=True),
         running=verbs.running(tx, _MOST),
         next_tick=tx.due_schedules()[1],
+        pauses=[one for one in tx.pauses() if one["scope"] != "queue"],
         failures=sorted(ended, key=lambda job: job.completed_at or job.created_at, reverse=True)[:_MOST],
     )
 
@@ -127,6 +130,7 @@ def _summary(view: View) -> Text:
     ]  # fmt: skip
     parts += [f"{many(expired, 'lease')} expired"] if expired else []
     parts += [f"next tick {age(view.next_tick, view.now)}"] if view.next_tick is not None else []
+    parts += [f"{one['scope']} {clean(one['name'])} paused" for one in view.pauses[:_MOST_PAUSES]]
     return Text(" " + " · ".join(parts), no_wrap=True, overflow="ellipsis")
 
 

@@ -91,10 +91,10 @@ def retry(job_id: str, url: str | None, *, as_json: bool) -> None:
 @click.argument("job_id", metavar="ID")
 @click.option(
     "--mode",
-    type=click.Choice(["immediate", "graceful"]),
+    type=click.Choice(["immediate", "graceful", "full"]),
     default="immediate",
     show_default=True,
-    help="Whether a run that has begun is stopped, or may complete.",
+    help="Whether a run that has begun is stopped, or may complete; `full` also waits until its handler has stopped.",
 )
 @url_option
 @json_option
@@ -152,7 +152,8 @@ def history(job_id: str, url: str | None, *, as_json: bool) -> None:
 def _cancelled(answer: dict[str, object]) -> str:
     if answer["status"] == "in_progress":
         return f"job {clean(answer['id'])} was asked to stop; its run may still complete"
-    return f"job {clean(answer['id'])} is {answer['status']}; it was {answer['left']}"
+    more = "; its handler has not stopped yet" if answer.get("still_running") else ""
+    return f"job {clean(answer['id'])} is {answer['status']}; it was {answer['left']}{more}"
 
 
 def _fields(job: Job, now: int) -> list[tuple[str, object]]:

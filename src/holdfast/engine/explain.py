@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.engine.jobs import get
 from holdfast.model import stamp
 from holdfast.model.schedule import origin_of
-from holdfast.model.status import ALONE, BEHIND, BLOCKED, Status
+from holdfast.model.status import ALONE, BEHIND, BLOCKED, GROUP_PAUSED, TENANT_PAUSED, Status
 
 if TYPE_CHECKING:
     from holdfast.model.job import Job
@@ -58,6 +58,7 @@ def _waiting(tx: Transaction, job: Job) -> list[Reason]:
     paused = [row for row in tx.overview(1)["paused"] if row[0] == job.queue]
     reasons += [Reason("PAUSED", f"queue {name!r} was paused by {by} at {since}") for name, since, by in paused]
     reasons += _parents(tx, job)
+    reasons += _paused(tx, job)
     if job.held & BEHIND:
         reasons.append(Reason("BEHIND", "a job with the same coalesce key runs: this one begins when that has ended"))
     if job.held & ALONE:
@@ -77,6 +78,19 @@ def _parents(tx: Transaction, job: Job) -> list[Reason]:
     named = ", ".join(f"job {parent.id} ({parent.status})" for parent in waits)
     more = job.blocked - len(waits)
     return [Reason("BLOCKED", f"waits for {named}{f' and {more} more' if more > 0 else ''}")]
+
+
+def _paused(tx: Transaction, job: Job) -> list[Reason]:
+    """Who holds its group, or its tenant."""
+    scopes = [("group", str(job.group), GROUP_PAUSED), ("tenant", job.tenant, TENANT_PAUSED)]
+    wanted = [(scope, name) for scope, name, bit in scopes if job.held & bit]
+    known = {(one["scope"], one["name"]): one for one in tx.pauses() if one["tenant"] == job.tenant} if wanted else {}
+    return [
+        Reason("PAUSED", f"{scope} {name!r} was paused by {by['by']} at {by['since']}")
+        if (by := known.get((scope, name)))
+        else Reason("PAUSED", f"{scope} {name!r} was paused, and is no more: resume it once again")
+        for scope, name in wanted
+    ]
 
 
 def _workers(tx: Transaction, job: Job) -> list[Reason]:

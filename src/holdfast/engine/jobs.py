@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 MOST_LISTED = 1_000
 MOST_RELATIVES = 100
 _LAST_ID = "~"  # sorts behind every id
-_CANCELLED = '{"class":"Cancelled","message":"stopped on request","code":"CANCELLED"}'
+MODES = ("immediate", "graceful", "full")
+CANCELLED = '{"class":"Cancelled","message":"stopped on request","code":"CANCELLED"}'
 
 
 def enqueue(
@@ -92,11 +93,14 @@ def cancel(
     tenant: str | None = None,
     actor: str | None = None,
 ) -> dict[str, Any]:
-    """Stop a job. `graceful` lets a run that has begun complete; `immediate` ends it now and refuses what it sends."""
-    if mode not in ("immediate", "graceful"):
-        raise BadInput("BAD_OPTION", f"mode is immediate or graceful, not {mode!r:.50}")
+    """Stop a job. `graceful` lets a run that has begun complete; `immediate` ends it now and refuses what it sends.
+
+    `full` is the same as `immediate`, for a caller who then waits for the handler: see `engine/cancels.py`.
+    """
+    if mode not in MODES:
+        raise BadInput("BAD_OPTION", f"mode is immediate, graceful or full, not {mode!r:.50}")
     job = get(tx, job_id, tenant)
-    left = tx.cancel(job_id, tenant=tenant, graceful=mode == "graceful", error=_CANCELLED)
+    left = tx.cancel(job_id, tenant=tenant, graceful=mode == "graceful", error=CANCELLED)
     if left is not None:
         tx.note(job_id, from_status=left, why="cancel", attempt=job.attempts, actor=actor)
     after = get(tx, job_id, tenant)

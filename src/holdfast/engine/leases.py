@@ -55,7 +55,9 @@ def finish(
     tx: Transaction, ended: Sequence[tuple[Claim, Outcome]], policies: Mapping[str, Policy] | None = None
 ) -> list[bool]:
     """End runs by what became of them; False means the lease was lost and nothing was written."""
-    return tx.finish(endings_of(ended, policies))
+    accepted = tx.finish(endings_of(ended, policies))
+    _tell_stopped(tx, [run for run, _ in ended], accepted)
+    return accepted
 
 
 def exchange(
@@ -63,10 +65,12 @@ def exchange(
     ended: Sequence[tuple[Claim, Outcome]],
     orders: Sequence[Order],
     policies: Mapping[str, Policy] | None = None,
+    stopped: Sequence[tuple[str, int]] = (),
 ) -> Exchanged:
-    """Hand in endings and take new work: one commit for both."""
+    """Hand in endings and take new work: one commit for both. `stopped`: handlers that ended after their lease."""
     endings = endings_of(ended, policies)
     accepted = tx.finish(endings) if endings else []
+    _tell_stopped(tx, [run for run, _ in ended], accepted, stopped)
     claims = [tx.claim(order) for order in orders]
     lanes = [] if any(claims) else [lane for order in orders for lane in order.lanes]
     moves = [ending.move for ending in endings]
@@ -84,6 +88,15 @@ def next_solo(tx: Transaction, isolated: Sequence[Lane], *, due_too: bool = Fals
     of_lanes = tx.next_due(isolated, due_too=due_too) if isolated else None
     dues = [due for due in (tx.next_alone(due_too=due_too), of_lanes) if due is not None]
     return _from_now(tx, min(dues, default=None))
+
+
+def _tell_stopped(
+    tx: Transaction, runs: Sequence[Claim], accepted: Sequence[bool], stopped: Sequence[tuple[str, int]] = ()
+) -> None:
+    """Runs without a lease may have been cancelled, and somebody may wait until their handlers have stopped."""
+    if stopped or not all(accepted):
+        refused = [(run.id, run.token) for run, held in zip(runs, accepted, strict=True) if not held]
+        tx.stopped([*refused, *stopped])
 
 
 def _from_now(tx: Transaction, instant: int | None) -> float | None:

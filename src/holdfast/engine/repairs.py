@@ -11,7 +11,7 @@ from holdfast.model.ids import made_at
 from holdfast.model.outcome import Crashed, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from holdfast.model.lease import Claim
     from holdfast.model.policy import Policy
@@ -45,8 +45,10 @@ def end_runs_of(
     owner: str,
     outcome: Callable[[Claim], Outcome],
     policies: Mapping[str, Policy] | None = None,
+    stopped: Iterable[tuple[str, int]] = (),
 ) -> dict[str, int]:
-    """End every run that a dead owner held; `outcome` says how each one ended."""
+    """End every run that a dead owner held; `outcome` says how each one ended. `stopped`: all that it ran."""
+    tx.stopped(list(stopped))  # what was cancelled is no longer held, and ends with its owner, too
     return _end(tx, tx.held_by(owner), outcome, policies or {}, expired=False)
 
 

@@ -102,6 +102,7 @@ class Cancelled(Answer):
     changed: bool
     left: Status | None
     status: Status
+    still_running: int | None = Field(default=None, description="with `full`: 1 while its handler has not stopped")
 
 
 class ReasonView(Answer):
@@ -222,6 +223,76 @@ class QueueSwitched(Answer):
     name: str
     paused: bool
     changed: bool
+
+
+class GroupPause(PauseView):
+    """What holds a group back: a pause of its own, or of its tenant."""
+
+    scope: str
+
+
+class GroupError(Answer):
+    """Why a job of a group ended badly."""
+
+    id: str
+    type: str
+    status: Status
+    code: str
+    message: str
+
+
+class GroupView(Answer):
+    """A group in numbers."""
+
+    key: str
+    tenant: str
+    version: str = Field(description="changes with every visible change; compare it, and read nothing into it")
+    total: int
+    done: int = Field(description="jobs that have ended, well or not")
+    failed: int = Field(description="jobs that ended failed or as dead letters")
+    percent: float
+    counts: dict[Status, int]
+    paused: list[GroupPause]
+    errors: list[GroupError] = Field(description="the oldest ten")
+
+
+class GroupCancelled(Answer):
+    """What a cancel of a group did."""
+
+    key: str
+    tenant: str
+    mode: str
+    cancelled: int
+    asked: int = Field(description="runs that may still complete")
+    by_status: dict[str, int] = Field(description="by the status that was left")
+    by_type: dict[str, dict[str, int]]
+    left_alone: dict[str, int] = Field(description="jobs of other types, which go on")
+    still_running: int = Field(description="handlers that had not stopped when this was answered")
+
+
+class ScopeSwitched(Answer):
+    """What a pause or resume of a group or a tenant did."""
+
+    scope: str
+    tenant: str
+    name: str
+    paused: bool
+    changed: bool
+    jobs: int = Field(description="how many were held, or let go")
+
+
+class ScopePaused(PauseView):
+    """Something that is paused."""
+
+    scope: Literal["queue", "group", "tenant"]
+    tenant: str
+    name: str
+
+
+class Pauses(Answer):
+    """All that is paused."""
+
+    items: list[ScopePaused]
 
 
 class LaneView(Answer):

@@ -14,6 +14,7 @@ from typing import Any
 from starlette.requests import Request
 
 from holdfast.app import App
+from holdfast.engine.watch import Subject
 from holdfast.http import verbs
 from holdfast.http.body import BODY_LIMIT, BODY_SECONDS
 from holdfast.http.events import Broadcaster
@@ -46,13 +47,13 @@ class Door:
         self._waiting: set[asyncio.Task[Any]] = set()
         self._closed = False
 
-    async def wait_for_change(self, request: Request, job_id: str, since: int, seconds: float) -> None:
-        """Until the job's version is past `since`, the time is over, the client has gone or the site closes."""
+    async def wait_for_change(self, request: Request, subject: Subject, since: int | str, seconds: float) -> None:
+        """Until a job or group is past the version `since`, its time is over, the client is gone or the site closes."""
         if len(self._waiting) >= MOST_WAITING:
             raise Problem("TOO_MANY_WAITING", f"{MOST_WAITING} requests wait for changes already: try again shortly")
         if self._closed:
             return
-        change = asyncio.ensure_future(self.app.watch.await_change(job_id, since, seconds))
+        change = asyncio.ensure_future(self.app.watch.await_change(subject, since, seconds))
         gone = asyncio.ensure_future(_until_gone(request))
         self._waiting.add(change)
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.engine import jobs
+from holdfast.engine.cancels import acancel_job
 from holdfast.engine.explain import explain
 from holdfast.http import verbs
 from holdfast.http.door import Call
@@ -57,7 +58,7 @@ async def show_job(call: Call) -> Any:
 
 async def cancel_job(call: Call) -> Any:
     body: CancelBody = call.body
-    return await call.app.desk.awrite(jobs.cancel, call.part("id"), mode=body.mode, actor=ACTOR)
+    return await acancel_job(call.app.desk, call.part("id"), mode=body.mode, actor=ACTOR)
 
 
 async def retry_job(call: Call) -> Any:

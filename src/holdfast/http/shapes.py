@@ -95,9 +95,23 @@ class NoBody(Body):
 class CancelBody(Body):
     """How to stop a job."""
 
-    mode: Literal["immediate", "graceful"] = Field(
-        default="immediate", description="`graceful` lets a run that has begun complete"
+    mode: Literal["immediate", "graceful", "full"] = Field(
+        default="immediate",
+        description="`graceful` lets a run that has begun complete; `full` waits until its handler has stopped",
     )
+
+
+class TenantBody(Body):
+    """Whose group is meant."""
+
+    tenant: Annotated[str, Field(max_length=255)] = Field(default="", description="whose group it is")
+
+
+class GroupCancelBody(CancelBody, TenantBody):
+    """How to stop a group, and how much of it."""
+
+    types: list[Name] | None = Field(default=None, description="only jobs of these types")
+    wait: Seconds = Field(default=0, description="`graceful`: seconds to wait for runs to complete, at most 30")
 
 
 class DeadLetterBody(Body):
@@ -156,6 +170,16 @@ class AuditQuery(Query):
     tenant: Annotated[str, Field(max_length=255)] | None = None
     before: Annotated[str, Field(max_length=64)] | None = None
     limit: int = Field(default=50, ge=1, le=MOST_LISTED)
+
+
+class GroupQuery(Query):
+    """Whose group, and how long to wait for a change of it."""
+
+    tenant: Annotated[str, Field(max_length=255)] = ""
+    wait: float = Field(
+        default=0, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds to wait for another version"
+    )
+    since: Annotated[str, Field(max_length=64)] | None = Field(default=None, description="the version you have seen")
 
 
 class JobQuery(Query):

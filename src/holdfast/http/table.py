@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from holdfast.http import answers, house, jobs, schedules, shapes
+from holdfast.http import answers, groups, house, jobs, schedules, shapes
 from holdfast.http.door import Call
 
 _JOB = {"type": "thumbnail", "payload": {"path": "a.png", "width": 200}, "queue": "images", "priority": 3}
@@ -80,6 +80,35 @@ TABLE: tuple[Entry, ...] = (
     _get(
         "/v1/jobs/{id}/history", "job_history", jobs.show_history, "What happened to the job", "jobs",
         answer=answers.History, problems=(404,),
+    ),
+    _post(
+        "/v1/groups/{key:path}/cancel", "cancel_group", groups.cancel_group, "Stop a group, or some types of it",
+        "groups", body=shapes.GroupCancelBody, answer=answers.GroupCancelled, example={"mode": "graceful", "wait": 10},
+    ),
+    _post(
+        "/v1/groups/{key:path}/pause", "pause_group", groups.pause_group, "Let no job of a group begin", "groups",
+        body=shapes.TenantBody, answer=answers.ScopeSwitched,
+    ),
+    _post(
+        "/v1/groups/{key:path}/resume", "resume_group", groups.resume_group, "Let jobs of a group begin again",
+        "groups", body=shapes.TenantBody, answer=answers.ScopeSwitched,
+    ),
+    _get(
+        "/v1/groups/{key:path}", "show_group", groups.show_group,
+        "A group in numbers; with `wait`, after its next change", "groups",
+        query=shapes.GroupQuery, answer=answers.GroupView, problems=(404,),
+    ),
+    _post(
+        "/v1/tenants/{name:path}/pause", "pause_tenant", groups.pause_tenant, "Let no job of a tenant begin", "tenants",
+        answer=answers.ScopeSwitched,
+    ),
+    _post(
+        "/v1/tenants/{name:path}/resume", "resume_tenant", groups.resume_tenant, "Let jobs of a tenant begin again",
+        "tenants", answer=answers.ScopeSwitched,
+    ),
+    _get(
+        "/v1/pauses", "list_pauses", groups.list_pauses, "What is paused: queues, groups, tenants", "queues",
+        answer=answers.Pauses,
     ),
     _get("/v1/queues", "list_queues", house.list_queues, "List the queues", "queues", answer=answers.Queues),
     _post(

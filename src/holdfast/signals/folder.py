@@ -200,10 +200,13 @@ def _remove(path: str) -> None:
 def _pack(news: News) -> bytes:
     jobs = news.jobs if len(news.jobs) <= _MOST_JOBS else ["*"]
     queues = sorted(news.queues)[:_MOST_JOBS]
-    return "\n".join(["\t".join(queues), "\t".join(jobs)]).encode()[:_LARGEST]
+    groups = sorted(news.groups) if len(news.groups) <= _MOST_JOBS else ["*"]
+    return "\n".join(["\t".join(queues), "\t".join(jobs), "\t".join(groups)]).encode()[:_LARGEST]
 
 
 def _unpack(message: bytes, news: News) -> None:
-    queues, _, jobs = message.decode(errors="replace").partition("\n")
+    queues, _, rest = message.decode(errors="replace").partition("\n")
+    jobs, _, groups = rest.partition("\n")
     news.queues.update(filter(None, queues.split("\t")))
     news.jobs.extend(filter(None, jobs.split("\t")))
+    news.groups.update(filter(None, groups.split("\t")))

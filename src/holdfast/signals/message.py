@@ -16,17 +16,22 @@ def merge(into: News, news: News) -> None:
     """Add news to news; long lists become one word for everything, so that nothing grows while nobody takes it."""
     into.queues |= news.queues
     into.jobs += news.jobs
+    into.groups |= news.groups
     if len(into.queues) > _MOST_NAMED:
         into.queues = {EVERYTHING}
     if len(into.jobs) > _MOST_NAMED:
         into.jobs = [EVERYTHING]
+    if len(into.groups) > _MOST_NAMED:
+        into.groups = {EVERYTHING}
 
 
 def pack(news: News) -> bytes:
     """News as a message; long lists become one word for everything."""
     jobs = news.jobs if len(news.jobs) <= _MOST_NAMED else [EVERYTHING]
     queues = sorted(news.queues) if len(news.queues) <= _MOST_NAMED else [EVERYTHING]
-    message = json.dumps({"job_id": jobs[0] if jobs else None, "queues": queues, "jobs": jobs}).encode()
+    groups = sorted(news.groups) if len(news.groups) <= _MOST_NAMED else [EVERYTHING]
+    told = {"job_id": jobs[0] if jobs else None, "queues": queues, "jobs": jobs}
+    message = json.dumps(told | {"groups": groups} if groups else told).encode()
     return message if len(message) <= _LARGEST else pack(News.of_everything())
 
 
@@ -37,12 +42,12 @@ def unpack(message: bytes) -> News:
         return news
     try:
         said = json.loads(message)
-        queues, jobs = said["queues"], said["jobs"]
+        queues, jobs, groups = said["queues"], said["jobs"], said.get("groups", [])
     except (ValueError, KeyError, TypeError, RecursionError):
         return news
-    if not _names(queues) or not _names(jobs):
+    if not _names(queues) or not _names(jobs) or not _names(groups):
         return news
-    news.queues, news.jobs = set(queues), list(jobs)
+    news.queues, news.jobs, news.groups = set(queues), list(jobs), set(groups)
     return news
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.store.newest import NewestVerbs
+from holdfast.store.groups import GroupVerbs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from holdfast.store.port import Ending, Tied
 
 
-class FlowVerbs(NewestVerbs):
+class FlowVerbs(GroupVerbs):
     """Part of the transaction of either store."""
 
     __slots__ = ()

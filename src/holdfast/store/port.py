@@ -174,6 +174,58 @@ class Transaction(Protocol):
     def resume(self, queue: str) -> bool:
         """Let claims go on; False if it was not paused."""
 
+    # for groups and tenants; `store/groups.py` tells how they are walked
+    def group_counts(self, groups: Sequence[tuple[str, str]]) -> dict[tuple[str, str], dict[str, tuple[int, int]]]:
+        """(tenant, group) -> status -> how many jobs, and their versions added up; empty for a group without jobs."""
+
+    def group_jobs(self, tenant: str, group: str, *, status: str | None, after: str, limit: int) -> list[Job]:
+        """The jobs of a group, oldest first, above a cursor."""
+
+    def group_open(
+        self, tenant: str, group: str, *, after: str, window: int
+    ) -> tuple[list[tuple[str, str]], str | None]:
+        """The jobs (id, type) in the next part of a group that have not ended; and where to go on, None at the end."""
+
+    def cancel_note(self, tenant: str, group: str, *, types: Sequence[str] | None, mode: str, by: str | None) -> None:
+        """Remember that a group is cancelled, for all types or for some. SCOPE_BUSY: try again."""
+
+    def cancel_mark(self, tenant: str, group: str, type: str, started_at: str) -> bool:
+        """Whether a job that a run enqueues is born cancelled: its group was, for its type, after the run began.
+
+        Nobody cancels the group before the transaction ends, so what it stores then is found by the cancel's walk.
+        """
+
+    def cancel_many(
+        self, ids: Sequence[str], *, graceful: bool, error: str, actor: str | None
+    ) -> list[tuple[str, str, str]]:
+        """Cancel jobs, as `cancel` does; those that were (id, type, status left), with a line of history each."""
+
+    def stopping(self, ids: Sequence[str]) -> None:
+        """These jobs are about to be cancelled, some of them in mid-run: their handlers are at work until `stopped`."""
+
+    def stopped(self, runs: Sequence[tuple[str, int]]) -> int:
+        """The handlers of these runs (id, token) have ended; answers how many of them were waited for."""
+
+    def still_running(self, ids: Sequence[str]) -> list[str]:
+        """Those of some cancelled jobs whose handlers have not ended, as far as is known."""
+
+    def pauses(self) -> list[dict[str, Any]]:
+        """What is paused: scope (`queue`, `group`, `tenant`), tenant, name, since, by."""
+
+    def pause_scope(self, scope: str, tenant: str, name: str, by: str) -> bool:
+        """New jobs of a group or a tenant are held from now on; False if it was paused. SCOPE_BUSY: try again."""
+
+    def resume_scope(self, scope: str, tenant: str, name: str) -> bool:
+        """New jobs of a group or a tenant are held no more; False if it was not paused. SCOPE_BUSY: try again."""
+
+    def scope_part(
+        self, scope: str, tenant: str, name: str, *, held: bool, after: str, window: int
+    ) -> tuple[list[str], str | None]:
+        """The jobs in the next part that have yet to be held, or let go; and where to go on, None at the end."""
+
+    def hold_part(self, scope: str, tenant: str, name: str, ids: Sequence[str], *, held: bool) -> bool:
+        """Hold them, or let them go; False if the scope is no longer paused, or is again: then the walk is over."""
+
     # for schedules
     def schedules(self, name: str | None = None) -> list[Schedule]:
         """Every schedule by name, or the one of a name; those that a person removed, too."""

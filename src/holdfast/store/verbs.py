@@ -98,6 +98,7 @@ class CommonVerbs:
         assert row is not None, "the row was changed a moment ago, in this transaction"
         self.news.queues.add(row.queue)
         self.news.jobs.append(job_id)
+        self.news.of_group(row.tenant, row.group)
         return True
 
     def note(self, job_id: str, *, from_status: str, why: str, attempt: int = 0, actor: str | None = None) -> None:

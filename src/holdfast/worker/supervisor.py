@@ -320,7 +320,7 @@ class Supervisor:
         while self._unended:
             child, status, peak_kib = self._unended[0]
             verdicts = Verdicts(child, status, peak_kib)
-            counts = self.desk.write(repairs.end_runs_of, child.owner, verdicts.of, self.app.policies())
+            counts = self.desk.write(repairs.end_runs_of, child.owner, verdicts.of, self.app.policies(), verdicts.runs)
             if counts:
                 named = ", ".join(verdicts.judged[:5]) + ", ..." * (len(verdicts.judged) > 5)  # noqa: PLR2004
                 log.warning("%s ended by %s; its runs: %s (%s)", child.name, describe_exit(status), counts, named)

@@ -28,6 +28,7 @@ class Verdicts:
         self._child = child
         self.judged: list[str] = []
         self._phases = {(run.id, run.token): run.phase for run in child.slots.started()}
+        self.runs = list(self._phases)
         self._entered = sum(phase != TAKEN for phase in self._phases.values())
         self._failure = Failure(
             "WorkerDied",

@@ -64,6 +64,7 @@ class Worker:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="holdfast-job")
         self._ended: list[Run] = []
         self._handed_back: list[Claim] = []
+        self._stopped: list[tuple[str, int]] = []  # runs that lost their lease, and then ended
         self._runs: set[Run] = set()
         self._wake = asyncio.Event()
         self.ear: Ear | None = None
@@ -115,8 +116,9 @@ class Worker:
         self._looked = monotonic()
         ended, self._ended = self._ended, []
         back, self._handed_back = self._handed_back, []
+        stopped, self._stopped = self._stopped, []
         wanted = [] if self._draining else [(pool, want) for pool in self._pools if (want := pool.wanted()) > 0]
-        if not ended and not back and not wanted:
+        if not ended and not back and not wanted and not stopped:
             return self._poll()
         handed_in: list[tuple[Claim, Outcome]] = [(run.claim, run.outcome) for run in ended]  # type: ignore[misc]
         handed_in += [(claim, Unstarted()) for claim in back]
@@ -124,10 +126,10 @@ class Worker:
         orders = [Order(self.owner, pool.lanes, want, pool.lease_ms) for pool, want in wanted]
         try:
             # Claims alone promise nothing: after a power cut their jobs wait as before, and their runs are gone.
-            write = self.desk.awrite if handed_in else self.desk.ataken
-            got = await write(leases.exchange, handed_in, orders, self._policies)
+            write = self.desk.awrite if handed_in or stopped else self.desk.ataken
+            got = await write(leases.exchange, handed_in, orders, self._policies, stopped)
         except StoreError as error:
-            self._ended[:0], self._handed_back[:0] = ended, back
+            self._ended[:0], self._handed_back[:0], self._stopped[:0] = ended, back, stopped
             await self._store_away(error)
             return 0
         self._store_back()
@@ -219,6 +221,8 @@ class Worker:
             if run.settled:
                 end_of_settled(run, outcome)
                 log_run("completed", run)
+            else:
+                self._stopped.append((run.claim.id, run.claim.token))
         else:
             run.outcome = run.verdict or outcome
             self._ended.append(run)
@@ -280,6 +284,7 @@ class Worker:
             and not self._runs
             and not self._ended
             and not self._handed_back
+            and not self._stopped
             and not any(pool.ready for pool in self._pools)
         )
 

@@ -9,17 +9,19 @@ import pytest
 
 from holdfast import App
 from holdfast.cli.sql import roles_text
-from holdfast.engine import jobs, schedules
+from holdfast.engine import cancels, jobs, pauses, schedules
+from holdfast.engine.desk import Desk
 from holdfast.model.errors import BadInput, StoreError
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
 from holdfast.model.schedule import plan_of
+from holdfast.model.status import GROUP_PAUSED, TENANT_PAUSED
 from holdfast.store.postgres.store import PostgresStore
 from tests.servers.postgres import server
 from tests.store.given import DONE, TABLES, claim, dead, enqueue, finish, get, listed, write
 
 ROLES = ("owner", "worker", "reader", "tenant")
-POLICED = ("job_queue", "job_history", "job_sequences", "job_parents")
+POLICED = ("job_queue", "job_history", "job_sequences", "job_parents", "job_stopping")
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,9 @@ def shared():
         write(store, lambda tx, gone=gone: jobs.purge(tx, gone, actor="ann"))
         newest = NewJob("waiting", "{}", tenant=tenant, coalesce_key="c", sequence=1)
         write(store, lambda tx, newest=newest: tx.coalesce(newest))
+        run = claim(store, Lane("default", "waiting"), limit=1)[0]
+        write(store, lambda tx, run=run: jobs.cancel(tx, run.id))
+        write(store, lambda tx, tenant=tenant: tx.cancel_note(tenant, "g", types=None, mode="immediate", by=None))
     write(store, lambda tx: tx.pause("images", "ann"))
     write(store, lambda tx: tx.lead("me", 1000))
     write(store, lambda tx: schedules.declare(tx, {"often": plan_of(NewJob("mail", "{}", tenant="acme"), every=60)}))
@@ -85,7 +90,7 @@ def rows(url, table, where="true"):
 COLUMN = {
     "job_queue": "version", "job_history": "why", "job_figures": "count", "job_workers": "pid", "job_pauses": "paused_by",
     "job_leader": "owner", "job_audit": "act", "job_sequences": "discarded",
-    "job_schedules": "note", "job_parents": "done",
+    "job_schedules": "note", "job_parents": "done", "job_cancels": "mode", "job_stopping": "token",
 }  # fmt: skip
 
 
@@ -133,6 +138,11 @@ class TestEveryTable:
                 reached
             ] * 3
             assert attempt(shared, "tenant", inserts(table), tenant) == 0
+        elif table == "job_cancels":
+            reached = rows(shared, table, "tenant = 'acme'") if tenant else 0
+            assert [attempt(shared, "tenant", statement(table), tenant) for statement in (reads, *WRITES)] == [
+                reached
+            ] * 3
         elif table == "job_audit":  # what it deleted stays written down
             own = rows(shared, table, "tenant = 'acme'")
             assert own == 1
@@ -302,3 +312,31 @@ def test_policies_add_nothing_to_the_plans_of_those_who_see_all(shared, role):
     query = "select id from job_queue where status = 'queued' and held = 0 and queue = 'default' and type = 'mail'"
     assert plan(login(shared, role), query) == plan(shared, query)
     assert "holdfast.tenant" in plan(login(shared, "tenant"), query)
+
+
+def test_a_tenant_sees_the_pauses_of_queues_and_its_own(shared):
+    store = PostgresStore(shared)
+    desk = Desk(store)
+    for tenant in ("acme", "umbrella"):
+        pauses.pause_group(desk, "g", "ann", tenant=tenant)
+        pauses.pause_tenant(desk, tenant, "ann")
+    bound = PostgresStore(login(shared, "tenant") + "&tenant=acme")
+    try:
+        found = bound.read(lambda tx: tx.pauses())
+        assert {(one["scope"], one["tenant"]) for one in found} == {
+            ("queue", ""),
+            ("group", "acme"),
+            ("tenant", "acme"),
+        }
+        job_id = enqueue(bound, group="g")
+        assert get(bound, job_id).held == GROUP_PAUSED | TENANT_PAUSED
+        assert cancels.cancel(Desk(bound), "g")["cancelled"] == 1
+        with pytest.raises(StoreError) as refused:
+            pauses.resume_group(Desk(bound), "g")
+        assert refused.value.code == "STORE_FORBIDDEN"
+    finally:
+        bound.close()
+        for tenant in ("acme", "umbrella"):
+            pauses.resume_group(desk, "g", tenant=tenant)
+            pauses.resume_tenant(desk, tenant)
+        store.close()

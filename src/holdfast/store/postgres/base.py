@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
+from holdfast.model.errors import StoreError
 from holdfast.model.news import News
 from holdfast.store.flow import FlowVerbs
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from holdfast.store.postgres.connection import Connection
     from holdfast.store.sql import Queries
     from holdfast.store.verbs import Line
+
+
+_LOCKED = "55P03"
 
 
 class Verbs(FlowVerbs):
@@ -66,6 +70,26 @@ class Verbs(FlowVerbs):
             tenants, types, names = map(array, zip(*keys, strict=True))
             self.run("newest_lock", tenants=tenants, types=types, keys=names)
 
+    def whose(self, tenant: str) -> str:
+        """The tenant of the address where none is named."""
+        return tenant or self.connection.location.tenant
+
+    def keep_still(self, what: str, tenant: str, group: str | None) -> None:
+        """Until the transaction ends, nobody stores jobs that a pause or a cancel of this tenant or group is about."""
+        self.run("pause_patience")
+        try:
+            self.run(f"{what}_lock", scope=_scope(tenant, group))
+        except Exception as error:
+            if getattr(error, "sqlstate", None) != _LOCKED:
+                raise
+            raise StoreError(
+                "SCOPE_BUSY", "a transaction that enqueues into it is open: commit or roll it back, then try again"
+            ) from error
+
+    def keep_uncancelled(self, tenant: str, group: str) -> None:
+        """Until the transaction ends, nobody cancels the group."""
+        self.run("cancel_lock_shared", scope=_scope(tenant, group))
+
     def write_history(self, lines: Sequence[Line]) -> None:
         if not lines:
             return
@@ -97,6 +121,11 @@ def array(values: Iterable[object]) -> str:
 def numbers(values: Iterable[int]) -> str:
     """The same for whole numbers, which need no quotes."""
     return "{" + ",".join(map(str, values)) + "}"
+
+
+def _scope(tenant: str, group: str | None) -> str:
+    """As `holdfast_held` writes it."""
+    return tenant if group is None else f"{tenant}\x1f{group}"
 
 
 def _escaped(text: str) -> str:

@@ -39,6 +39,8 @@ class JobVerbs(Verbs):
     def _insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         ids = new_ids(self.now, len(jobs))
         self.news.queues.update([job.queue for job in jobs])
+        for job in jobs:
+            self.news.of_group(self.whose(job.tenant), job.group)
         if len(jobs) > 1 and self._may_copy(jobs):
             return self._copy(jobs, ids)
         rows = [self.new_row(job, job_id) for job, job_id in zip(jobs, ids, strict=True)]
@@ -68,6 +70,9 @@ class JobVerbs(Verbs):
         else:
             return None
         self.news.jobs.append(job_id)
+        job = self.get(job_id)
+        assert job is not None, "the row was changed a moment ago, in this transaction"
+        self.news.of_group(job.tenant, job.group)
         if not graceful or waiting:
             self.change("free_active_key", ids=array([job_id]))
             self.free_newest(keys)
@@ -90,8 +95,23 @@ class JobVerbs(Verbs):
         )  # fmt: skip
         with self.connection.all_or_none():
             self.connection.copy(self.queries["insert_copy"], rows)
+            self._hold_copied(jobs, ids)
         self.witness = ids[0]
         return [(job_id, True) for job_id in ids]
+
+    def _hold_copied(self, jobs: Sequence[NewJob], ids: list[str]) -> None:
+        """Jobs of groups and tenants that are paused are held, like all others; COPY itself cannot look."""
+        scopes = [(self.whose(job.tenant), job.group) for job in jobs]
+        asked = sorted({scope for scope in scopes if scope != ("", None)}, key=str)
+        if not asked:
+            return
+        tenants, groups = map(array, zip(*asked, strict=True))
+        paused = {
+            (tenant, group): held for tenant, group, held in self.run("paused_among", tenants=tenants, groups=groups)
+        }
+        for bits in sorted(set(paused.values()) - {0}):
+            held = [job_id for job_id, scope in zip(ids, scopes, strict=True) if paused.get(scope) == bits]
+            self.change("hold", ids=array(held), bit=bits)
 
     def _insert_many(self, rows: list[dict[str, object]]) -> set[str]:
         """Store what meets no taken key; answers which."""

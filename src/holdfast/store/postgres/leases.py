@@ -158,6 +158,7 @@ class LeaseVerbs(Verbs):
         for claim, _, _ in endings:
             status = reached[claim.id, claim.token]
             self.news.jobs.append(claim.id)
+            self.news.of_group(claim.tenant, claim.group)
             if status == Status.QUEUED:
                 self.news.queues.add(claim.queue)
                 continue

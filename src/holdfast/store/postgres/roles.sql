@@ -38,22 +38,27 @@ alter table job_audit owner to holdfast_owner;
 alter table job_sequences owner to holdfast_owner;
 alter table job_schedules owner to holdfast_owner;
 alter table job_parents owner to holdfast_owner;
+alter table job_cancels owner to holdfast_owner;
+alter table job_stopping owner to holdfast_owner;
+alter function holdfast_held(text, text) owner to holdfast_owner;
 alter table if exists holdfast_move owner to holdfast_owner;
 
 grant select on holdfast_schema to holdfast_worker, holdfast_reader, holdfast_tenant;
 
 grant select, insert, update, delete
     on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
-    job_schedules, job_parents
+    job_schedules, job_parents, job_cancels, job_stopping
     to holdfast_worker;
 grant select
     on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
-    job_schedules, job_parents
+    job_schedules, job_parents, job_cancels, job_stopping
     to holdfast_reader;
 
 -- Pauses and workers tell a tenant why its job waits. Figures count the jobs of all tenants, and schedules hold
 -- payloads of any, so they are not shown.
-grant select, insert, update, delete on job_queue, job_history, job_sequences, job_parents to holdfast_tenant;
+grant select, insert, update, delete
+    on job_queue, job_history, job_sequences, job_parents, job_cancels, job_stopping
+    to holdfast_tenant;
 grant select on job_workers, job_pauses to holdfast_tenant;
 -- What a tenant deletes is written down, and stays so.
 grant select, insert on job_audit to holdfast_tenant;
@@ -80,3 +85,15 @@ drop policy if exists job_history_reader on job_history;
 create policy job_history_reader on job_history for select to holdfast_reader using (true);
 drop policy if exists job_audit_reader on job_audit;
 create policy job_audit_reader on job_audit for select to holdfast_reader using (true);
+drop policy if exists job_pauses_worker on job_pauses;
+create policy job_pauses_worker on job_pauses to holdfast_worker using (true) with check (true);
+drop policy if exists job_pauses_reader on job_pauses;
+create policy job_pauses_reader on job_pauses for select to holdfast_reader using (true);
+drop policy if exists job_cancels_worker on job_cancels;
+create policy job_cancels_worker on job_cancels to holdfast_worker using (true) with check (true);
+drop policy if exists job_cancels_reader on job_cancels;
+create policy job_cancels_reader on job_cancels for select to holdfast_reader using (true);
+drop policy if exists job_stopping_worker on job_stopping;
+create policy job_stopping_worker on job_stopping to holdfast_worker using (true) with check (true);
+drop policy if exists job_stopping_reader on job_stopping;
+create policy job_stopping_reader on job_stopping for select to holdfast_reader using (true);

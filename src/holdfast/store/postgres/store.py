@@ -92,6 +92,7 @@ class PostgresStore:
             answers.append(answer)
             news.queues |= told.queues
             news.jobs += told.jobs
+            news.groups |= told.groups
         return answers, news
 
     def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
@@ -101,6 +102,7 @@ class PostgresStore:
         if job_id is not None:
             news = News()
             news.queues.add(job.queue)
+            news.of_group(job.tenant, job.group)
             return (job_id, True), news
         (answer,), news = self._write_alone(lambda transaction: transaction.insert([job])[0])
         if isinstance(answer, Exception):

@@ -50,6 +50,12 @@ class Verbs(FlowVerbs):
     def lock_keys(self, keys: Sequence[Key]) -> None:
         """Whoever writes is alone as it is."""
 
+    def keep_still(self, what: str, tenant: str, group: str | None) -> None:
+        """Whoever writes is alone as it is."""
+
+    def keep_uncancelled(self, tenant: str, group: str) -> None:
+        """Whoever writes is alone as it is."""
+
     def check_space(self, needed: int) -> None:
         """Refuse new work of so many bytes on a nearly full disk, so that what runs can still be finished."""
         self._space(needed)

@@ -38,6 +38,8 @@ class JobVerbs(Verbs):
     def _insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         self.check_space(sum(len(job.payload) for job in jobs))
         ids = new_ids(self.now, len(jobs))
+        for job in jobs:
+            self.news.of_group(job.tenant, job.group)
         if len(jobs) == 1:
             self.news.queues.add(jobs[0].queue)
             return [self._insert_one(self.new_row(jobs[0], ids[0]))]
@@ -59,11 +61,12 @@ class JobVerbs(Verbs):
 
     def cancel(self, job_id: str, *, tenant: str | None, graceful: bool, error: str) -> str | None:
         this = {"id": job_id, "tenant": tenant, "now": self.stamp}
+        whose = {"id": job_id, "tenant": tenant}
         before = self.run("versions", ids=self.ids([job_id]))
         if self.change("cancel_waiting", **this, error=error):
             left = before[0][2]
         elif (graceful and self.change("cancel_gracefully", **this)) or (
-            not graceful and self.change("cancel_running", **this, error=error)
+            not graceful and self.change("stopping_one", **whose) + self.change("cancel_running", **this, error=error)
         ):
             left = "in_progress"
         else:
@@ -84,8 +87,9 @@ class JobVerbs(Verbs):
 
     def _ended_by_hand(self, job_id: str) -> None:
         self.news.jobs.append(job_id)
-        rows = self.run("get", id=job_id, tenant=None)
-        if self.job(rows[0]).ended:
+        job = self.job(self.run("get", id=job_id, tenant=None)[0])
+        self.news.of_group(job.tenant, job.group)
+        if job.ended:
             self.change("free_active_key", id=job_id)
             self.free_newest([key for key, _ in self.key_of(job_id)])
             self.over([(job_id, Status.CANCELLED)])

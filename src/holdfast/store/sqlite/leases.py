@@ -149,6 +149,7 @@ class LeaseVerbs(Verbs):
         for claim, move, _ in endings:
             status = reached.get(claim.id, move.status)
             self.news.jobs.append(claim.id)
+            self.news.of_group(claim.tenant, claim.group)
             if status == Status.QUEUED:
                 self.news.queues.add(claim.queue)
                 continue

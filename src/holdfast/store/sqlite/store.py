@@ -86,6 +86,7 @@ class SqliteStore:
             answers.append(answer)
             news.queues |= told.queues
             news.jobs += told.jobs
+            news.groups |= told.groups
         return answers, news
 
     def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
@@ -103,6 +104,7 @@ class SqliteStore:
             stored = 0
         if stored:
             here.news.queues.add(job.queue)
+            here.news.of_group(job.tenant, job.group)
             return (str(row["id"]), True), here.news
         (answer,), news = self._write_alone(lambda transaction: transaction.insert([job])[0])
         if isinstance(answer, Exception):

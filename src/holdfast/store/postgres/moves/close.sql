@@ -9,3 +9,5 @@ alter table job_audit rename to moved_job_audit;
 alter table job_sequences rename to moved_job_sequences;
 alter table job_schedules rename to moved_job_schedules;
 alter table job_parents rename to moved_job_parents;
+alter table job_cancels rename to moved_job_cancels;
+alter table job_stopping rename to moved_job_stopping;

@@ -9,3 +9,5 @@ alter table moved_job_audit rename to job_audit;
 alter table moved_job_sequences rename to job_sequences;
 alter table moved_job_schedules rename to job_schedules;
 alter table moved_job_parents rename to job_parents;
+alter table moved_job_cancels rename to job_cancels;
+alter table moved_job_stopping rename to job_stopping;

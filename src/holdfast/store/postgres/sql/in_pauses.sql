@@ -1,2 +1,2 @@
 -- in_pauses: pauses as another store had them, in bulk.
-copy job_pauses (scope, name, paused_at, paused_by) from stdin
+copy job_pauses (scope, tenant, name, paused_at, paused_by) from stdin

@@ -2,11 +2,12 @@
 -- job sent once more, leaves the table as it was.
 insert into job_queue (
     id, type, priority, scheduled_at, payload, idempotency_key, max_retries, created_at, updated_at,
-    queue, tenant, group_key, context, payload_version, timeout_ms, key_until
+    queue, tenant, group_key, context, payload_version, timeout_ms, key_until, held
 )
 select
     :id, :type, :priority, coalesce(:scheduled_at::timestamptz, clock.now + :delay * interval '1 millisecond'),
     :payload::json, :key, :max_attempts, clock.now, clock.now,
-    :queue, :tenant, :group, :context::json, :payload_version, :timeout_ms, :key_until
+    :queue, :tenant, :group, :context::json, :payload_version, :timeout_ms, :key_until,
+    case when :group::text is null and :tenant::text = '' then 0 else holdfast_held(:tenant::text, :group::text) end
 from (select date_trunc('milliseconds', coalesce(:now::timestamptz, clock_timestamp())) as now) as clock
 on conflict do nothing

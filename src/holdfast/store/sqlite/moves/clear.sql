@@ -9,3 +9,5 @@ delete from job_audit;
 delete from job_sequences;
 delete from job_schedules;
 delete from job_parents;
+delete from job_cancels;
+delete from job_stopping;

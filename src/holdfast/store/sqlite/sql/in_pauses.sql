@@ -1,2 +1,3 @@
 -- in_pauses: a pause as another store had it.
-insert into job_pauses (scope, name, paused_at, paused_by) values (:scope, :name, :paused_at, :paused_by)
+insert into job_pauses (scope, tenant, name, paused_at, paused_by)
+values (:scope, :tenant, :name, :paused_at, :paused_by)
