@@ -45,6 +45,7 @@ class NewJobBody(Body):
         default=None, description="newest wins: a later request with it takes the place of one that waits"
     )
     sequence: int | None = Field(default=None, description="the request's number: an older one is discarded")
+    force: bool | None = Field(default=None, description="let a request in whose number is known already")
     debounce: Seconds | None = Field(default=None, description="due so many seconds after the last request")
     max_wait: Seconds | None = Field(default=None, description="but no later than so many after the first")
     group: str | None = Field(default=None, description="your key for jobs that belong together")

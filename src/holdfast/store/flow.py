@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.store.newest import NewestVerbs
+from holdfast.store.subscriptions import SubscriptionVerbs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from holdfast.model.request import NewJob
 
 
-class FlowVerbs(NewestVerbs):
+class FlowVerbs(SubscriptionVerbs):
     """Part of the transaction of either store."""
 
     __slots__ = ()
@@ -21,3 +21,4 @@ class FlowVerbs(NewestVerbs):
 
     def over(self, ended: Sequence[tuple[str, str]]) -> None:
         """Jobs have reached these statuses, their last: what waits for them goes on, or ends with them."""
+        self.announce(ended)

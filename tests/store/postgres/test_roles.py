@@ -84,7 +84,7 @@ def rows(url, table, where="true"):
 COLUMN = {
     "job_queue": "version", "job_history": "why", "job_figures": "count", "job_workers": "pid", "job_pauses": "paused_by",
     "job_leader": "owner", "job_audit": "act", "job_sequences": "discarded",
-    "job_schedules": "note",
+    "job_subscriptions": "endpoint", "job_schedules": "note",
 }  # fmt: skip
 
 

@@ -48,6 +48,14 @@ class Verbs(FlowVerbs):
             tenants, types, names = map(array, zip(*keys, strict=True))
             self.run("newest_lock", tenants=tenants, types=types, keys=names)
 
+    def ids(self, ids: Sequence[str]) -> str:
+        """Ids as one parameter."""
+        return array(ids)
+
+    def free_active(self, job_id: str) -> None:
+        """A job has ended: let go of its idempotency key, if that is how long it is kept."""
+        self.run("free_active_key", ids=array([job_id]))
+
     def write_history(self, lines: Sequence[Line]) -> None:
         if not lines:
             return

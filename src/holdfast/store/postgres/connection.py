@@ -66,6 +66,7 @@ class Connection:
         self._tenant = f"set local holdfast.tenant = {Literal(tenant).as_string(raw)}" if tenant else None
         self._cursor = shaped(psycopg.Cursor(raw))
         self._uses, self._prepares = 0, False  # of the statement that is repeated
+        self.known: Any = None  # of subscriptions
         self._trails: dict[tuple[Lane, ...], Trail] = {}
 
     @classmethod

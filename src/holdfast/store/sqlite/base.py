@@ -57,6 +57,10 @@ class Verbs(FlowVerbs):
         """Ids as one parameter; ids hold nothing that JSON would escape."""
         return json.dumps(ids)
 
+    def free_active(self, job_id: str) -> None:
+        """A job has ended: let go of its idempotency key, if that is how long it is kept."""
+        self.run("free_active_key", id=job_id)
+
     def write_history(self, lines: Sequence[Line]) -> None:
         for line in lines:
             self.run(

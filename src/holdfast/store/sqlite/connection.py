@@ -50,6 +50,7 @@ class Connection:
     def __init__(self, location: Location) -> None:
         self.location = location
         self.driver = location.driver
+        self.known: Any = None  # of subscriptions
         self.identity = (0, 0)  # of the file it was opened on
         create_private(location.path)
         try:

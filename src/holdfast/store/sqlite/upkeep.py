@@ -36,6 +36,7 @@ class UpkeepVerbs(Verbs):
         self.run("forget_sequences", before=stamp.to_text(max(0, self.now - SEQUENCES_KEPT_MS)))
 
     def purge(self, job_id: str, status: str) -> bool:
+        self.change("sequence_ended", ids=self.ids([job_id]))
         if not self.change("purge", id=job_id, status=status):
             return False
         self.run("purge_history", id=job_id)

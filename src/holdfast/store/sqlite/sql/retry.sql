@@ -1,5 +1,5 @@
 -- retry: a person sends an ended job round again; counters start anew, token and history go on.
 update job_queue set
     status = 'queued', scheduled_at = :now, completed_at = null, result = null, error = null, progress = null,
-    cancel_requested_at = null, held = 0, attempts = 0, failed = 0, crashed = 0, updated_at = :now, version = version + 1
+    cancel_requested_at = null, held = 0, attempts = 0, failed = 0, crashed = 0, parks = 0, updated_at = :now, version = version + 1
 where id = :id and (:tenant is null or tenant = :tenant) and status in ('failed', 'dead_letter')
