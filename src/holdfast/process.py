@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from holdfast.upkeep.alerts import Alerts
@@ -39,7 +40,21 @@ def run_worker(options: Options, announce: Callable[[Supervisor], None] | None =
             announce(supervisor)
         return _upkeep(supervisor)
 
-    return Supervisor(options, open_store, open_signal, carry).run()
+    return Telling(options, open_store, open_signal, carry).run()
+
+
+class Telling(Supervisor):
+    """A supervisor that says what it waits for, when it is told to stop."""
+
+    def stop(self) -> None:
+        """Drain; called again, kill."""
+        first = self.stopping_since is None
+        super().stop()
+        if first and (runs := sum(len(child.slots.started()) for child in self.children.values())):
+            many = "1 run" if runs == 1 else f"{runs} runs"
+            line = f"stopping: waiting up to {self.options.stop_seconds:g} s for {many}; press Ctrl-C again to stop at once"
+            with suppress(OSError):  # nobody may listen any more
+                os.write(2, f"{line}\n".encode())  # as it is: this is a signal's handler, which must not take a lock
 
 
 def run_up(

@@ -44,7 +44,7 @@ _ATTEMPTS = (Column("RUN", right=True), Column("AT", right=True), Column("ANSWER
     ),
 )
 def command() -> None:
-    """Look at deliveries of webhooks, and send them again."""
+    """Look at deliveries of webhooks, send them again, and say who hears of ends."""
 
 
 @command.command("list", examples=(("holdfast webhook list --status dead_letter --json", "for programs"),))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.engine.jobs import get
+from holdfast.engine.jobs import dead_letters, get
 from holdfast.model.errors import BadInput, Conflict
 from holdfast.model.request import check_name
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from holdfast.store.port import Transaction
 
 PAGE = 500
-_LAST_ID = "~"  # sorts behind every id
 
 
 def resume_all(
@@ -70,6 +69,8 @@ def resume_page(
     if (key is None) == (group is None):
         raise BadInput("BAD_OPTION", "say which jobs to resume: one id, or the key they wait for, or a group")
     check_name("key" if group is None else "group", key if group is None else group)
+    if tenant:
+        check_name("tenant", tenant)
     text = answer_of(data)
     found = tx.parked(tenant=tenant, key=key, group=group, after=after, limit=PAGE)
     resumed = tx.unpark([(job_id, _sealed(job_id, text)) for job_id in found], actor) if found else []
@@ -85,7 +86,7 @@ def parked(
     tenant: str | None = None,
 ) -> list[Job]:
     """The jobs that wait for a person, newest first."""
-    return tx.attention("awaiting_auth", before or _LAST_ID, limit, {"type": type, "tenant": tenant})
+    return dead_letters(tx, status="awaiting_auth", before=before, limit=limit, type=type, tenant=tenant)
 
 
 def answer_of(data: object) -> str | None:

@@ -24,6 +24,15 @@ class Failure(Answer):
     code: str
 
 
+class Question(Answer):
+    """What a parked job waits for, and until when."""
+
+    reason: str | None
+    url: str | None
+    key: str | None = Field(description="what several jobs wait for together")
+    until: str | None
+
+
 class JobSummary(Answer):
     """A job without what may be large or private."""
 
@@ -47,6 +56,7 @@ class JobSummary(Answer):
     error: Failure | None
     progress: dict[str, Any] | None
     version: int = Field(description="grows at every visible change; pass it as `since`")
+    auth: Question | None = Field(description="what a person is asked while the job is parked")
 
 
 class JobView(JobSummary):
@@ -86,6 +96,14 @@ class Cancelled(Answer):
     changed: bool
     left: Status | None
     status: Status
+
+
+class Resumed(Answer):
+    """The parked jobs that go on."""
+
+    count: int
+    ids: list[str]
+    next: str | None = Field(default=None, description="not null: more are parked; call again with it as `after`")
 
 
 class ReasonView(Answer):

@@ -101,6 +101,21 @@ class CancelBody(Body):
     )
 
 
+class ResumeBody(Body):
+    """What a person gives a parked job."""
+
+    data: dict[str, Any] | None = Field(default=None, description="for its handler alone; kept encrypted")
+
+
+class ResumeManyBody(ResumeBody):
+    """Which parked jobs go on: those of a tenant that wait for a key, or are of a group."""
+
+    key: str | None = Field(default=None, description="all that wait for this key")
+    group: str | None = Field(default=None, description="all of this group")
+    tenant: str = Field(default="", description="of this tenant")
+    after: str = Field(default="", max_length=64, description="the `next` of the answer before")
+
+
 class DeadLetterBody(Body):
     """Which dead letters are meant; without a filter all of them."""
 

@@ -73,6 +73,14 @@ TABLE: tuple[Entry, ...] = (
         "/v1/jobs/{id}/retry", "retry_job", jobs.retry_job, "Send a failed or dead-lettered job round again", "jobs",
         answer=answers.JobView, problems=(404, 409),
     ),
+    _post(
+        "/v1/jobs/{id}/resume", "resume_job", jobs.resume_job, "Let a parked job go on", "jobs",
+        body=shapes.ResumeBody, answer=answers.JobView, problems=(404, 409), example={"data": {"code": "123456"}},
+    ),
+    _post(
+        "/v1/resume", "resume_jobs", jobs.resume_jobs, "Let parked jobs go on that wait for one key, or are of a group",
+        "jobs", body=shapes.ResumeManyBody, body_required=True, answer=answers.Resumed, example={"key": "example.org"},
+    ),
     _get(
         "/v1/jobs/{id}/explain", "explain_job", jobs.explain_job, "Why the job does not run now", "jobs",
         answer=answers.Explanation, problems=(404,),

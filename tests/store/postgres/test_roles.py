@@ -14,6 +14,7 @@ from holdfast.model.errors import StoreError
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
 from holdfast.model.schedule import plan_of
+from holdfast.model.subscription import subscription
 from holdfast.store.postgres.store import PostgresStore
 from tests.servers.postgres import server
 from tests.store.given import DONE, TABLES, claim, dead, enqueue, finish, get, listed, write
@@ -42,6 +43,8 @@ def shared():
         write(store, lambda tx, gone=gone: jobs.purge(tx, gone, actor="ann"))
         newest = NewJob("waiting", "{}", tenant=tenant, coalesce_key="c", sequence=1)
         write(store, lambda tx, newest=newest: tx.coalesce(newest))
+        heard = subscription(f"ops {tenant}", "pager", ends=["failed"], tenant=tenant or None)
+        write(store, lambda tx, heard=heard: tx.subscribe(heard, "ann"))
     write(store, lambda tx: tx.pause("images", "ann"))
     write(store, lambda tx: tx.lead("me", 1000))
     write(store, lambda tx: schedules.declare(tx, {"often": plan_of(NewJob("mail", "{}", tenant="acme"), every=60)}))
@@ -139,6 +142,11 @@ class TestEveryTable:
             assert attempt(shared, "tenant", reads(table), tenant) == (own if tenant else 0)
             assert attempt(shared, "tenant", inserts(table), tenant) == 0
             for statement in WRITES:
+                assert attempt(shared, "tenant", statement(table), tenant) == "denied"
+        elif table == "job_subscriptions":  # its own, and those for every tenant
+            seen = rows(shared, table, "tenant is null or tenant = 'acme'" if tenant else "tenant is null")
+            assert attempt(shared, "tenant", reads(table), tenant) == seen
+            for statement in (*WRITES, inserts):
                 assert attempt(shared, "tenant", statement(table), tenant) == "denied"
         else:
             looks = table in ("job_workers", "job_pauses")
