@@ -127,8 +127,8 @@ def _peers(
     ]
     setting = peers.Setting(folder=place.folder, sizes=sizes, environments=made, peers=known)
     if place.databases is None:
-        return peers.groups(setting, names)
-    return on_postgres.groups(replace(setting, database=place.databases.one, fast=on_postgres.FAST), names)
+        return peers.groups(setting, names, frozenset())
+    return on_postgres.groups(replace(setting, database=place.databases.one, fast=on_postgres.FAST), names, frozenset())
 
 
 def _teller(progress: Progress, bar: Any) -> Callable[[str], None]:

@@ -32,11 +32,12 @@ class Sizes:
 TINY = Sizes(each=20, bulk=300, drain=300, batch=50, small=50, large=2_000, beside=200)
 
 
-def groups(folder: Path, sizes: Sizes) -> list[list[Workload]]:
+def groups(folder: Path, sizes: Sizes, only: frozenset[str] = frozenset()) -> list[list[Workload]]:
     """Workloads that are measured turn by turn; one group after the other."""
     core = [_one_at_a_time(folder, sizes), _bulk(folder, sizes), _claim_and_finish(folder, sizes)]
     beside = growth.workloads(folder, small=sizes.small, large=sizes.large, jobs=sizes.beside, batch=sizes.batch)
-    return [core, *([one] for one in beside)]
+    wanted = [[w for w in group if not only or w.name in only] for group in (core, *([one] for one in beside))]
+    return [group for group in wanted if group]
 
 
 def _one_at_a_time(folder: Path, sizes: Sizes) -> Workload:

@@ -17,7 +17,7 @@ FAST = frozenset({OURS, "PgQueuer", "Awa"})
 SIZES = Sizes(drain=5_000, drain_fast=40_000)
 
 
-def groups(setting: Setting, names: list[str]) -> list[list[Workload]]:
+def groups(setting: Setting, names: list[str], only: frozenset[str]) -> list[list[Workload]]:
     """All in one group: every peer once a round."""
     ahead = [AtLeast(OURS, name, 1) for name in PEERS if name != OURS]
     pick_up = (
@@ -35,7 +35,7 @@ def groups(setting: Setting, names: list[str]) -> list[list[Workload]]:
         *kills(names, setting),
         memory(names, setting),
     ]
-    return [[one for one in made if one.sides]]
+    return [[one for one in made if one.sides and (not only or one.name in only)]]
 
 
 def _drains(names: list[str], setting: Setting) -> Workload:

@@ -77,7 +77,7 @@ class Setting:
         return lambda: _measured(self, self.peers[name], work, given.get(work, drained))
 
 
-def groups(setting: Setting, names: list[str]) -> list[list[Workload]]:
+def groups(setting: Setting, names: list[str], only: frozenset[str]) -> list[list[Workload]]:
     """All in one group: every peer once a round."""
     below = Below(OURS, "p50 ms", 1.5), Below(OURS, "p99 ms", 5), Below(OURS, "idle CPU %", 1)
     made = [
@@ -89,7 +89,7 @@ def groups(setting: Setting, names: list[str]) -> list[list[Workload]]:
         *kills(names, setting),
         memory(names, setting),
     ]
-    return [[one for one in made if one.sides]]
+    return [[one for one in made if one.sides and (not only or one.name in only)]]
 
 
 def workload(work: str, title: str, names: list[str], setting: Setting, *targets: Target) -> Workload:

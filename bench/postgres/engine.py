@@ -15,12 +15,15 @@ from holdfast.cli.measures.rounds import AtLeast, Sample, Workload
 SIZE = "select pg_total_relation_size('job_queue')"
 
 
-def groups(databases: Databases, folder: Path, sizes: Sizes, held: decay.Sizes) -> list[list[Workload]]:
+def groups(
+    databases: Databases, folder: Path, sizes: Sizes, held: decay.Sizes, only: frozenset[str] = frozenset()
+) -> list[list[Workload]]:
     """Workloads that are measured turn by turn; one group after the other."""
     core = [_one_at_a_time(databases, folder, sizes), _bulk(databases, sizes), _claim_and_finish(databases, sizes)]
     beside = growth.workloads(databases, small=sizes.small, large=sizes.large, jobs=sizes.beside, batch=sizes.batch)
     alone = [*beside, decay.workload(databases, held)]
-    return [core, *([one] for one in alone)]
+    wanted = [[w for w in group if not only or w.name in only] for group in (core, *([one] for one in alone))]
+    return [group for group in wanted if group]
 
 
 def _one_at_a_time(databases: Databases, folder: Path, sizes: Sizes) -> Workload:

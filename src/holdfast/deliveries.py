@@ -23,8 +23,8 @@ from holdfast.model import stamp
 from holdfast.model.errors import BadInput, Conflict, Permanent, Retry
 from holdfast.model.ids import new_ids
 from holdfast.model.request import check_count, check_name, check_options, shown
-from holdfast.model.subscription import DELIVERY, QUEUE, Subscription, subscription
-from holdfast.webhooks.endpoint import ATTEMPTS, PATIENT, Endpoint
+from holdfast.model.subscription import ATTEMPTS, DELIVERY, QUEUE, Subscription, subscription
+from holdfast.webhooks.endpoint import PATIENT, Endpoint
 from holdfast.webhooks.target import Rules, check_url
 from holdfast.webhooks.verdict import asked_wait, curable, delivered, explanation
 from holdfast.wiring import needs

@@ -52,7 +52,8 @@ class Telling(Supervisor):
         super().stop()
         if first and (runs := sum(len(child.slots.started()) for child in self.children.values())):
             many = "1 run" if runs == 1 else f"{runs} runs"
-            line = f"stopping: waiting up to {self.options.stop_seconds:g} s for {many}; press Ctrl-C again to stop at once"
+            wait = f"waiting up to {self.options.stop_seconds:g} s for {many}"
+            line = f"stopping: {wait}; press Ctrl-C again to stop at once"
             with suppress(OSError):  # nobody may listen any more
                 os.write(2, f"{line}\n".encode())  # as it is: this is a signal's handler, which must not take a lock
 

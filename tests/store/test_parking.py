@@ -139,9 +139,7 @@ def test_a_run_that_was_asked_to_stop_is_cancelled_instead(store):
 def test_parked_and_other_endings_share_a_commit(store):
     runs = [running(store, kind=f"kind{n}") for n in range(4)]
     outcomes = [LOGIN, DONE, BARE, RAISED]
-    endings = [
-        Ending(run, decide(run, one, DEFAULT_POLICY, spread=0)) for run, one in zip(runs, outcomes, strict=True)
-    ]
+    endings = [Ending(run, decide(run, one, DEFAULT_POLICY, spread=0)) for run, one in zip(runs, outcomes, strict=True)]
     assert write(store, lambda tx: tx.finish(endings)) == [True] * 4
     jobs = [get(store, run.id) for run in runs]
     assert [job.status.value for job in jobs] == ["awaiting_auth", "completed", "awaiting_auth", "queued"]

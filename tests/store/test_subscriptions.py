@@ -13,7 +13,6 @@ from holdfast.model.subscription import DELIVERY, QUEUE, subscription
 from holdfast.store import subscriptions
 from holdfast.store.port import Ending
 from tests.store.given import (
-    CRASHED,
     DONE,
     FAILED,
     HOUR,

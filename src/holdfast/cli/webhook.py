@@ -97,7 +97,10 @@ def show(job_id: str, url: str | None, *, as_json: bool) -> None:
 
 @command.command(
     examples=(
-        ("holdfast webhook subscribe ops --endpoint pager --end dead_letter", "tell the endpoint `pager` of dead letters"),
+        (
+            "holdfast webhook subscribe ops --endpoint pager --end dead_letter",
+            "tell the endpoint `pager` of dead letters",
+        ),
         ("holdfast webhook subscribe bills --endpoint books --end completed --type charge --result", "and of results"),
     )
 )

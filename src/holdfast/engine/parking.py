@@ -33,8 +33,9 @@ def resume_all(
     resumed: list[str] = []
     after: str | None = ""
     while after is not None:  # ids only grow: one that parks again meanwhile is not met twice
-        where = {"key": key, "group": group, "tenant": tenant or ""}
-        page, after = desk.write(resume_page, after, data=data, actor=actor, **where)
+        page, after = desk.write(
+            resume_page, after, key=key, group=group, tenant=tenant or "", data=data, actor=actor
+        )
         resumed += page
     return resumed
 

@@ -36,14 +36,18 @@ def unseal(job_id: str, sealed: str, environment: Mapping[str, str] = os.environ
     _, name, body = sealed.split(".")
     key = dict(_keys(environment)).get(name)
     if key is None:
-        raise BadInput("NO_SECRET", f"{VARIABLE} lacks the key that the answer was encrypted with: add it, after the newest")
+        raise BadInput(
+            "NO_SECRET", f"{VARIABLE} lacks the key that the answer was encrypted with: add it, after the newest"
+        )
     closed = b64decode(body)
     from cryptography.exceptions import InvalidTag  # noqa: PLC0415  # `_keys` has seen that it is there
 
     try:
         return loads(_cipher(key).decrypt(closed[:_NONCE], closed[_NONCE:], job_id.encode()).decode())
     except InvalidTag:
-        raise BadInput("NO_SECRET", "the answer of this job was changed in the store: park it anew, and resume") from None
+        raise BadInput(
+            "NO_SECRET", "the answer of this job was changed in the store: park it anew, and resume"
+        ) from None
 
 
 def check_secret(environment: Mapping[str, str] = os.environ) -> None:
@@ -72,7 +76,9 @@ def _bytes(secret: str) -> bytes:
     except (ValueError, binascii.Error):
         key = b""
     if len(key) < _SHORTEST:
-        raise BadInput("NO_SECRET", f"{VARIABLE} holds something else than base64 of {_SHORTEST} random bytes; {_ADVICE}")
+        raise BadInput(
+            "NO_SECRET", f"{VARIABLE} holds something else than base64 of {_SHORTEST} random bytes; {_ADVICE}"
+        )
     return key
 
 

@@ -73,9 +73,14 @@ async def resume_job(call: Call) -> Any:
 
 async def resume_jobs(call: Call) -> Any:
     body: ResumeManyBody = call.body
-    which = {"key": body.key, "group": body.group, "tenant": body.tenant}
     ids, following = await call.app.desk.awrite(
-        parking.resume_page, body.after, data=body.data, actor=ACTOR, **which
+        parking.resume_page,
+        body.after,
+        key=body.key,
+        group=body.group,
+        tenant=body.tenant,
+        data=body.data,
+        actor=ACTOR,
     )
     return {"count": len(ids), "ids": ids, "next": following}
 

@@ -85,6 +85,7 @@ PUBLIC_FIELDS = (
     "id", "type", "status", "queue", "group", "tenant", "priority", "attempts", "max_attempts", "failed", "crashed",
     "interrupted", "scheduled_at", "created_at", "updated_at", "started_at", "completed_at", "payload", "result",
     "error", "progress", "context", "idempotency_key", "payload_version", "lease_owner", "lease_until", "version",
+    "auth",
 )  # fmt: skip
 
 

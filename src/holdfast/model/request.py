@@ -95,7 +95,9 @@ class NewJob:
             self.sequence = sequence
         if force:
             if force is not True or sequence is None:
-                raise BadInput("BAD_OPTION", "force lets a request with the same sequence in: force=True, beside sequence")
+                raise BadInput(
+                    "BAD_OPTION", "force=True lets a request in whose sequence is known: give that, too"
+                )
             self.force = True
         if debounce is not None:
             if self.delay is not None or self.scheduled_at is not None:

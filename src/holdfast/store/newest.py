@@ -106,7 +106,8 @@ class NewestVerbs(CommonVerbs):
     def _too_late(self, key: Key, request: NewJob) -> str | None:
         """The job of a newer request; or of the same one, unless it ended badly or is forced."""
         for last, job_id, ended in self.run("sequence", **_named(key)):
-            if request.sequence > last:  # type: ignore[operator]  # only requests with a number are asked about
+            assert request.sequence is not None, "only requests with a number are asked about"
+            if request.sequence > last:
                 return None
             if request.sequence == last:
                 job = self.get(job_id)

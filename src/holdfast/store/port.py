@@ -189,8 +189,8 @@ class Transaction(Protocol):
         """Who hears of the ends of which jobs, by name."""
 
     def subscribe(self, one: Subscription, by: str) -> None:
-        """Store a subscription, or change the one of its name. From then on each end that fits stores a delivery, in the
-        transaction that ends the job; in processes that ended jobs before, a few seconds later.
+        """Store a subscription, or change the one of its name. From then on each end that fits stores a delivery, in
+        the transaction that ends the job; in processes that ended jobs before, a few seconds later.
         """
 
     def unsubscribe(self, name: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.model import stamp
 from holdfast.model.news import News
 from holdfast.store.flow import FlowVerbs
+from holdfast.store.subscriptions import Known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,6 +52,12 @@ class Verbs(FlowVerbs):
     def ids(self, ids: Sequence[str]) -> str:
         """Ids as one parameter."""
         return array(ids)
+
+    def known(self) -> Known:
+        """What this connection remembers of subscriptions."""
+        if self.connection.known is None:
+            self.connection.known = Known()
+        return self.connection.known
 
     def free_active(self, job_id: str) -> None:
         """A job has ended: let go of its idempotency key, if that is how long it is kept."""
