@@ -93,7 +93,14 @@ def test_only_a_parked_job_is_resumed(app, fetch):
 
 @pytest.mark.parametrize(
     "which",
-    [{}, {"job_id": "a", "key": "b"}, {"key": "a", "group": "b"}, {"key": ""}, {"group": "\0"}, {"key": "k", "tenant": "\0"}],
+    [
+        {},
+        {"job_id": "a", "key": "b"},
+        {"key": "a", "group": "b"},
+        {"key": ""},
+        {"group": "\0"},
+        {"key": "k", "tenant": "\0"},
+    ],
 )
 def test_it_must_be_said_which(app, which):
     with pytest.raises(holdfast.BadInput):

@@ -53,7 +53,18 @@ def test_those_of_a_key_or_a_group_go_on(site):
     assert site.post("/v1/resume", {"key": "example.org", "tenant": "acme"}).json["ids"] == [third]
 
 
-@pytest.mark.parametrize("body", [{}, {"key": "a", "group": "b"}, {"key": ""}, {"key": "\0"}, {"key": 7}, {"colour": 1}, {"key": "a", "tenant": "\0"}])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"key": "a", "group": "b"},
+        {"key": ""},
+        {"key": "\0"},
+        {"key": 7},
+        {"colour": 1},
+        {"key": "a", "tenant": "\0"},
+    ],
+)
 def test_what_cannot_be_is_refused(quiet_site, body):
     reply = quiet_site.post("/v1/resume", body)
     assert reply.status == 400
@@ -74,7 +85,16 @@ def test_data_is_for_the_handler_alone(site, monkeypatch):
     assert claim.auth_data not in json.dumps(site.get(f"/v1/jobs/{job_id}").json)
 
 
-@pytest.mark.parametrize("path", ["/v1/jobs?type=%00", "/v1/jobs?tenant=a%00b", "/v1/jobs?before=%00", "/v1/dead-letter?type=%00", "/v1/audit?tenant=%00"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/jobs?type=%00",
+        "/v1/jobs?tenant=a%00b",
+        "/v1/jobs?before=%00",
+        "/v1/dead-letter?type=%00",
+        "/v1/audit?tenant=%00",
+    ],
+)
 def test_a_zero_byte_in_a_filter_is_the_callers_error(quiet_site, path):
     reply = quiet_site.get(path)
     assert (reply.status, reply.json["code"]) == (400, "BAD_OPTION")

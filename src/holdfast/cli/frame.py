@@ -126,6 +126,8 @@ def _summary(view: View) -> Text:
         many(sum(worker["alive"] for worker in view.workers), "worker"), f"{count(dead)} dead",
     ]  # fmt: skip
     parts += [f"{many(expired, 'lease')} expired"] if expired else []
+    parked = sum(line["awaiting_auth"] for line in view.lines)
+    parts += [f"{count(parked)} parked"] if parked else []
     parts += [f"next tick {age(view.next_tick, view.now)}"] if view.next_tick is not None else []
     return Text(" " + " · ".join(parts), no_wrap=True, overflow="ellipsis")
 

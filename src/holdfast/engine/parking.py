@@ -33,9 +33,7 @@ def resume_all(
     resumed: list[str] = []
     after: str | None = ""
     while after is not None:  # ids only grow: one that parks again meanwhile is not met twice
-        page, after = desk.write(
-            resume_page, after, key=key, group=group, tenant=tenant or "", data=data, actor=actor
-        )
+        page, after = desk.write(resume_page, after, key=key, group=group, tenant=tenant or "", data=data, actor=actor)
         resumed += page
     return resumed
 

@@ -296,6 +296,33 @@ class Triggered(Answer):
     id: str
 
 
+class SubscriptionView(Answer):
+    """Which ends of jobs an endpoint hears of."""
+
+    name: str
+    endpoint: str
+    ends: list[str]
+    types: list[str]
+    queues: list[str]
+    groups: list[str]
+    tenant: str | None = Field(description="null: jobs of every tenant")
+    with_result: bool
+    max_attempts: int
+
+
+class Subscriptions(Answer):
+    """Every subscription by name."""
+
+    items: list[SubscriptionView]
+
+
+class Unsubscribed(Answer):
+    """A subscription that is gone."""
+
+    name: str
+    changed: bool
+
+
 class Handled(Answer):
     """How many dead letters were dealt with; call again while `more` is true."""
 

@@ -89,6 +89,20 @@ class NewScheduleBody(Body):
         return self.model_dump(exclude={"name", "type", "payload"}, exclude_none=True)
 
 
+class SubscriptionBody(Body):
+    """Which ends of jobs an endpoint hears of; where nothing is named, anything fits."""
+
+    name: str = Field(description="its name; one that is there is changed", examples=["ops"])
+    endpoint: str = Field(description="the endpoint's name, as the workers know it", examples=["pager"])
+    ends: list[str] = Field(description="`completed`, `failed`, `dead_letter`, `cancelled`")
+    types: list[str] | None = Field(default=None, description="only jobs of these types")
+    queues: list[str] | None = Field(default=None, description="only jobs of these queues")
+    groups: list[str] | None = Field(default=None, description="only jobs of these groups")
+    tenant: str | None = Field(default=None, description="only jobs of this tenant")
+    with_result: bool = Field(default=False, description="tell the job's result, too")
+    max_attempts: int | None = Field(default=None, description="how often a delivery is tried")
+
+
 class NoBody(Body):
     """Nothing to say: send no body, or an empty object."""
 

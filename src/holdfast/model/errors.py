@@ -40,6 +40,7 @@ CODES: dict[str, str] = {
     "UNKNOWN_TYPE": "no handler of that type is registered in this process",
     "JOB_NOT_FOUND": "no job has that id",
     "SCHEDULE_NOT_FOUND": "no schedule has that name",
+    "SUBSCRIPTION_NOT_FOUND": "no subscription has that name",
     "NOT_IN_CODE": "the schedule was made at run time, so there is no code to go back to",
     "WRONG_STATUS": "the job's status does not allow that",
     "SUPERSEDED": "a newer request with the same coalesce key has taken its place",

@@ -95,9 +95,7 @@ class NewJob:
             self.sequence = sequence
         if force:
             if force is not True or sequence is None:
-                raise BadInput(
-                    "BAD_OPTION", "force=True lets a request in whose sequence is known: give that, too"
-                )
+                raise BadInput("BAD_OPTION", "force=True lets a request in whose sequence is known: give that, too")
             self.force = True
         if debounce is not None:
             if self.delay is not None or self.scheduled_at is not None:

@@ -24,3 +24,15 @@ alter table job_subscriptions enable row level security;
 create policy job_subscriptions_tenant on job_subscriptions
     using (tenant is null or tenant = nullif(current_setting('holdfast.tenant', true), ''))
     with check (tenant = nullif(current_setting('holdfast.tenant', true), ''));
+
+-- Every end of a job looks here: workers whose role was set up before must not be shut out until it is set up anew.
+do $$
+begin
+    if exists (select from pg_roles where rolname = 'holdfast_worker') then
+        if has_table_privilege('holdfast_worker', 'job_queue', 'update') then
+            grant select on job_subscriptions to holdfast_worker, holdfast_tenant;
+            create policy job_subscriptions_worker on job_subscriptions to holdfast_worker using (true) with check (true);
+        end if;
+    end if;
+end
+$$;
