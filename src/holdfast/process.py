@@ -10,8 +10,10 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
+from holdfast.model.errors import StoreError
 from holdfast.upkeep.alerts import Alerts
 from holdfast.upkeep.loop import Task, Upkeep
 from holdfast.upkeep.retention import Heartbeat, Retention
@@ -27,9 +29,13 @@ from holdfast.worker.verdicts import of_dead_worker
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from holdfast.signals.port import Signal
+
 log = logging.getLogger("holdfast.up")
 
 STOP_WAIT = 8.0
+FULL_WAIT = 0.5
+LEAST_SPACE = 1024 * 1024
 
 
 def run_worker(options: Options, announce: Callable[[Supervisor], None] | None = None) -> int:
@@ -44,7 +50,21 @@ def run_worker(options: Options, announce: Callable[[Supervisor], None] | None =
 
 
 class Telling(Supervisor):
-    """A supervisor that says what it waits for, when it is told to stop."""
+    """A supervisor that says what it waits for: for runs when it is told to stop, for space before it begins."""
+
+    def _supervise(self, wake: int) -> int:
+        told = False
+        while self.stopping_since is None and _is_full(self.signal):
+            if not told:
+                log.error("no space is left on the disk: work begins when there is some")
+            told = True
+            sleep(FULL_WAIT)
+        if self.stopping_since is None:
+            return super()._supervise(wake)
+        self._nursery.close()
+        self.desk.close()
+        self.signal.close()
+        return 0
 
     def stop(self) -> None:
         """Drain; called again, kill."""
@@ -56,6 +76,17 @@ class Telling(Supervisor):
             line = f"stopping: {wait}; press Ctrl-C again to stop at once"
             with suppress(OSError):  # nobody may listen any more
                 os.write(2, f"{line}\n".encode())  # as it is: this is a signal's handler, which must not take a lock
+
+
+def _is_full(signals: Signal) -> bool:
+    """Whether a worker could not even keep its own few files."""
+    try:
+        disk = os.statvfs(signals.folder())
+    except StoreError as error:
+        if error.code != "STORE_FULL":
+            raise
+        return True
+    return 0 < disk.f_blocks and disk.f_bavail * disk.f_frsize < LEAST_SPACE
 
 
 def run_up(

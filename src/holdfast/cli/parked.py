@@ -26,9 +26,8 @@ _PARKED = (
 @click.command(
     cls=Command,
     examples=(
-        ("holdfast parked", "what people have to do"),
-        ("holdfast job resume ID", "it is done: let the job go on"),
-        ("holdfast job resume --key example.org", "and all others that wait for the same"),
+        ("holdfast parked", "what people have to do; `holdfast job resume` when it is done"),
+        ("holdfast parked --type fetch --json", "for programs"),
     ),
 )
 @click.option("--type", help="Only jobs of this type.")

@@ -111,7 +111,7 @@ def show(job_id: str, url: str | None, *, as_json: bool) -> None:
     "ends",
     multiple=True,
     required=True,
-    type=click.Choice(sorted(TERMINAL)),
+    type=click.Choice(sorted(status.value for status in TERMINAL)),
     help="An end to hear of; may be given several times.",
 )
 @click.option("--type", "types", multiple=True, help="Only jobs of this type; may be given several times.")
@@ -123,7 +123,7 @@ def show(job_id: str, url: str | None, *, as_json: bool) -> None:
 @json_option
 def subscribe(name: str, endpoint: str, url: str | None, *, as_json: bool, **which: Any) -> None:
     """Tell an endpoint when jobs end. A subscription of the same name is changed."""
-    with opened(url) as app:
+    with opened(url, looking=False) as app:
         one = app.webhooks.subscribe(name, endpoint, actor=person(), **which)
     if as_json:
         click.echo(json_text(one.as_json()))

@@ -44,7 +44,7 @@ class Move(NamedTuple):
     auth_ms: int = 0
 
 
-def decide(claim: Claim, outcome: Outcome, policy: Policy, *, spread: float) -> Move:
+def decide(claim: Claim, outcome: Outcome, policy: Policy, *, spread: float) -> Move:  # noqa: PLR0911  # one each
     """The move that follows from the outcome. `spread` in [0, 1) picks the jitter of the back-off."""
     match outcome:
         case Returned(result):
