@@ -86,7 +86,7 @@ def _is_full(signals: Signal) -> bool:
         if error.code != "STORE_FULL":
             raise
         return True
-    return 0 < disk.f_blocks and disk.f_bavail * disk.f_frsize < LEAST_SPACE
+    return disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < LEAST_SPACE
 
 
 def run_up(
