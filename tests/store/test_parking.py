@@ -6,8 +6,10 @@ import threading
 
 import pytest
 
+from holdfast.engine import parking
 from holdfast.model import stamp
 from holdfast.model.decide import decide
+from holdfast.model.errors import NotFound
 from holdfast.model.lease import Lane
 from holdfast.model.outcome import Parked, Snoozed
 from holdfast.model.parking import MOST_PARKS
@@ -183,6 +185,16 @@ def test_those_who_wait_for_a_key_are_found_within_their_tenant(store):
     assert found(store, tenant="acme", key="example.org", after=mine[1]) == mine[2:]
     assert found(store, tenant="acme", key="other.org") == []
     assert found(store, key="example.org") == []
+
+
+def test_a_parked_job_of_another_tenant_is_not_there(store):
+    job_id = parked(store, tenant="umbrella")
+    with pytest.raises(NotFound):
+        write(store, lambda tx: parking.resume(tx, job_id, tenant="acme"))
+    assert write(store, lambda tx: parking.parked(tx, tenant="acme")) == []
+    assert write(store, lambda tx: parking.resume_page(tx, key="example.org", tenant="acme")) == ([], None)
+    assert status(store, job_id) is Status.AWAITING_AUTH
+    assert write(store, lambda tx: parking.resume(tx, job_id, tenant="umbrella")).status is Status.QUEUED
 
 
 def test_and_those_of_a_group(store):
