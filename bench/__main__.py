@@ -88,24 +88,33 @@ def _groups(
         groups += _engine(asked, place)
     if asked.part != "engine":
         groups += _peers(asked, place, facts, told)
-    return groups
+    return _wanted(asked.only, groups)
+
+
+def _wanted(only: str, groups: list[list[Workload]]) -> list[list[Workload]]:
+    """Those that were asked for. A name that nothing bears would else be measured as nothing, without a word."""
+    wanted = set(filter(None, only.split(",")))
+    known = dict.fromkeys(workload.name for group in groups for workload in group)
+    if unknown := wanted - set(known):
+        sys.exit(f"--only: no workload {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
+    kept = [[workload for workload in group if not wanted or workload.name in wanted] for group in groups]
+    return [group for group in kept if group]
 
 
 def _engine(asked: argparse.Namespace, place: Place) -> list[list[Workload]]:
-    only = frozenset(filter(None, asked.only.split(",")))
     sizes = engine.TINY if asked.tiny else engine.Sizes()
     if place.databases is None:
-        return engine.groups(place.folder, sizes, only)
+        return engine.groups(place.folder, sizes)
     held = decay.TINY if asked.tiny else decay.Sizes()
     if asked.hold is not None:
         held = replace(held, hold=asked.hold)
-    return postgres_engine.groups(place.databases, place.folder, sizes, held, only)
+    return postgres_engine.groups(place.databases, place.folder, sizes, held)
 
 
 def _peers(
     asked: argparse.Namespace, place: Place, facts: dict[str, Any], told: Callable[[str], None]
 ) -> list[list[Workload]]:
-    only, named = (frozenset(filter(None, text.split(","))) for text in (asked.only, asked.peers))
+    named = frozenset(filter(None, asked.peers.split(",")))
     known = peers.PEERS if place.databases is None else on_postgres.PEERS
     names = [name for name in known if not named or name in named]
     sizes = peers.TINY if asked.tiny else peers.Sizes() if place.databases is None else on_postgres.SIZES
@@ -118,8 +127,8 @@ def _peers(
     ]
     setting = peers.Setting(folder=place.folder, sizes=sizes, environments=made, peers=known)
     if place.databases is None:
-        return peers.groups(setting, names, only)
-    return on_postgres.groups(replace(setting, database=place.databases.one, fast=on_postgres.FAST), names, only)
+        return peers.groups(setting, names, frozenset())
+    return on_postgres.groups(replace(setting, database=place.databases.one, fast=on_postgres.FAST), names, frozenset())
 
 
 def _teller(progress: Progress, bar: Any) -> Callable[[str], None]:

@@ -298,6 +298,17 @@ class App:
 
         return self.desk.write(jobs.retry, job_id, actor=actor)
 
+    def resume(
+        self, job_id: str | None = None, *, key: str | None = None, group: str | None = None, **more: Any
+    ) -> list[str]:
+        """Let parked jobs go on: one by id, or those that wait for a `key`, or of a `group`; answers which do.
+
+        `data` (a dict) is kept encrypted and given to their handlers alone, as `JobContext.auth`.
+        """
+        from holdfast.engine.parking import resume_all  # noqa: PLC0415
+
+        return resume_all(self.desk, job_id, key=key, group=group, **more)
+
     def explain(self, job_id: str) -> dict[str, Any]:
         """Why the job does not run now."""
         from holdfast.engine.explain import explain  # noqa: PLC0415

@@ -22,8 +22,9 @@ from holdfast.handler import register
 from holdfast.model import stamp
 from holdfast.model.errors import BadInput, Conflict, Permanent, Retry
 from holdfast.model.ids import new_ids
-from holdfast.model.request import check_count, check_name, shown
-from holdfast.webhooks.endpoint import ATTEMPTS, PATIENT, Endpoint
+from holdfast.model.request import check_count, check_name, check_options, shown
+from holdfast.model.subscription import ATTEMPTS, DELIVERY, QUEUE, Subscription, subscription
+from holdfast.webhooks.endpoint import PATIENT, Endpoint
 from holdfast.webhooks.target import Rules, check_url
 from holdfast.webhooks.verdict import asked_wait, curable, delivered, explanation
 from holdfast.wiring import needs
@@ -36,10 +37,11 @@ if TYPE_CHECKING:
     from holdfast.handle import Handle
     from holdfast.model.job import Job
     from holdfast.model.request import NewJob
+    from holdfast.store.port import Transaction
     from holdfast.webhooks.courier import Courier
 
-TYPE = "holdfast.webhook"
-QUEUE = "webhooks"
+TYPE = DELIVERY
+_WHICH = frozenset({"types", "queues", "groups", "tenant", "with_result", "max_attempts"})
 _RUN_SECONDS = 120  # an attempt has its own, shorter limit; this one is for a finder that hangs
 _MOST_RECORDED = 50
 _CURABLE = {"WEBHOOK_ENDPOINT", "WEBHOOK_SECRET"}  # another worker may know more, or this one after a deploy
@@ -132,19 +134,6 @@ class Webhooks:
         payload = {"endpoint": endpoint, "event": event, "id": id or f"msg_{new_ids(_now_ms(), 1)[0]}", "body": body}
         return self._app.new_job(TYPE, payload, options)
 
-    def endings(self, job: Job) -> list[NewJob]:
-        """The deliveries that the end of a job calls for, to be stored together with it. Storing them twice is safe."""
-        if job.type == TYPE or job.completed_at is None:  # the end of a delivery is not delivered
-            return []
-        return [
-            self.request(
-                name, f"job.{job.status.value}", _end_of(job), id=f"end_{job.id}_{job.version}",
-                occurred_at=job.completed_at, tenant=job.tenant, group=job.group,
-            )
-            for name, endpoint in self._endpoints.items()
-            if endpoint.hears_of(job.status.value, job.type, job.group)
-        ]  # fmt: skip
-
     def replay(self, job_id: str) -> Handle:
         """Deliver once more what an ended delivery held: a new job, the same `webhook-id`."""
         job = self._app.get(job_id)
@@ -154,6 +143,29 @@ class Webhooks:
             raise Conflict("WRONG_STATUS", f"delivery {job_id} is {job.status.value}: it has not ended, let it go on")
         options = {name: getattr(job, name) for name in ("queue", "priority", "tenant", "group", "max_attempts")}
         return self._app.enqueue(TYPE, job.payload, context=job.context or None, **options)
+
+    # -- ends of jobs
+
+    def subscribe(
+        self, name: str, endpoint: str, *, ends: Iterable[str], actor: str | None = None, **which: Any
+    ) -> Subscription:
+        """Tell an endpoint when jobs end: `subscribe("ops", "pager", ends=["dead_letter"], types=["charge"])`.
+
+        `types`, `queues`, `groups` and `tenant` narrow it; `with_result=True` tells the job's result, too. Stored: one
+        of the same name is changed. In force everywhere within five seconds.
+        """
+        check_options(which, _WHICH)
+        one = subscription(name, endpoint, ends=ends, **which)
+        self._app.desk.write(_subscribe, one, actor or "code")
+        return one
+
+    def unsubscribe(self, name: str) -> bool:
+        """Tell it no more; False if there is no subscription of that name. What is under way is delivered."""
+        return self._app.desk.write(_unsubscribe, name)
+
+    def subscriptions(self) -> list[Subscription]:
+        """Who hears of the ends of which jobs."""
+        return self._app.desk.read(_subscriptions)
 
     # -- the run
 
@@ -226,6 +238,18 @@ class _Trouble(NamedTuple):
         return error
 
 
+def _subscribe(tx: Transaction, one: Subscription, by: str) -> None:
+    tx.subscribe(one, by)
+
+
+def _unsubscribe(tx: Transaction, name: str) -> bool:
+    return tx.unsubscribe(name)
+
+
+def _subscriptions(tx: Transaction) -> list[Subscription]:
+    return tx.subscriptions()
+
+
 def attempts_of(job: Job) -> list[dict[str, Any]]:
     """The recorded attempts of a delivery."""
     made = ((job.progress or {}).get("partial") or {}).get("attempts")
@@ -250,14 +274,6 @@ def _judged(status: int, wait: float) -> _Trouble | None:
     if delivered(status):
         return None
     return _Trouble("WEBHOOK_ANSWER", f"the receiver answered {explanation(status)}", again=curable(status), wait=wait)
-
-
-def _end_of(job: Job) -> dict[str, Any]:
-    """What is told of an ended job: never its payload, result or message."""
-    shown_fields = ("id", "type", "status", "queue", "group", "tenant", "attempts", "created_at", "completed_at")
-    plain = job.as_json()
-    error = {name: job.error.get(name) for name in ("class", "code")} if job.error else None
-    return {name: plain[name] for name in shown_fields} | {"error": error}
 
 
 def _timestamp(id: str | None, occurred_at: object) -> str:

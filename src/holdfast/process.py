@@ -9,8 +9,11 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
+from holdfast.model.errors import StoreError
 from holdfast.upkeep.alerts import Alerts
 from holdfast.upkeep.loop import Task, Upkeep
 from holdfast.upkeep.retention import Heartbeat, Retention
@@ -26,9 +29,13 @@ from holdfast.worker.verdicts import of_dead_worker
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from holdfast.signals.port import Signal
+
 log = logging.getLogger("holdfast.up")
 
 STOP_WAIT = 8.0
+FULL_WAIT = 0.5
+LEAST_SPACE = 1024 * 1024
 
 
 def run_worker(options: Options, announce: Callable[[Supervisor], None] | None = None) -> int:
@@ -39,7 +46,47 @@ def run_worker(options: Options, announce: Callable[[Supervisor], None] | None =
             announce(supervisor)
         return _upkeep(supervisor)
 
-    return Supervisor(options, open_store, open_signal, carry).run()
+    return Telling(options, open_store, open_signal, carry).run()
+
+
+class Telling(Supervisor):
+    """A supervisor that says what it waits for: for runs when it is told to stop, for space before it begins."""
+
+    def _supervise(self, wake: int) -> int:
+        told = False
+        while self.stopping_since is None and _is_full(self.signal):
+            if not told:
+                log.error("no space is left on the disk: work begins when there is some")
+            told = True
+            sleep(FULL_WAIT)
+        if self.stopping_since is None:
+            return super()._supervise(wake)
+        self._nursery.close()
+        self.desk.close()
+        self.signal.close()
+        return 0
+
+    def stop(self) -> None:
+        """Drain; called again, kill."""
+        first = self.stopping_since is None
+        super().stop()
+        if first and (runs := sum(len(child.slots.started()) for child in self.children.values())):
+            many = "1 run" if runs == 1 else f"{runs} runs"
+            wait = f"waiting up to {self.options.stop_seconds:g} s for {many}"
+            line = f"stopping: {wait}; press Ctrl-C again to stop at once"
+            with suppress(OSError):  # nobody may listen any more
+                os.write(2, f"{line}\n".encode())  # as it is: this is a signal's handler, which must not take a lock
+
+
+def _is_full(signals: Signal) -> bool:
+    """Whether a worker could not even keep its own few files."""
+    try:
+        disk = os.statvfs(signals.folder())
+    except StoreError as error:
+        if error.code != "STORE_FULL":
+            raise
+        return True
+    return disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < LEAST_SPACE
 
 
 def run_up(

@@ -111,6 +111,7 @@ def drain(app: App, *, clock: Clock | None = None, most: int = 10_000) -> Draine
     while True:
         following = tick(app)
         app.desk.write(repairs.recover_expired, app.registry.policies())
+        app.desk.write(repairs.expire_parked)
         claims = app.desk.write(_claim_any, app.registry)
         if claims:
             if len(done.ran) == most:

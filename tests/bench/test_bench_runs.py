@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from bench import engine, ours, report
-from bench.__main__ import run
+from bench.__main__ import main, run
 from bench.peers import workloads
 from holdfast.cli.measures.rounds import AtLeast, Below, Result, Sample, Workload, measure
 
@@ -61,3 +61,11 @@ def test_a_missed_target_is_told_and_counted(tmp_path):
 def test_a_side_that_fails_leaves_its_ratio_open():
     result = Result(Workload(name="W", title="w", sides={}), {"a": [Sample(1.0)], "b": [Sample(fault="not installed")]})
     assert result.ratio("a", "b") is None
+
+
+def test_a_workload_that_nobody_knows_is_refused_with_those_that_there_are(tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCH_DIR", str(tmp_path))
+    with pytest.raises(SystemExit) as refused:
+        main(["engine", "--tiny", "--only", "W1,wrongname"])
+    assert str(refused.value).startswith("--only: no workload wrongname; there are: W1, W2, drain, ")
+    assert list(tmp_path.iterdir()) == []

@@ -5,6 +5,8 @@ import json
 import pytest
 from playwright.sync_api import expect
 
+from holdfast.model.outcome import Parked
+
 pytestmark = pytest.mark.slow
 
 
@@ -225,3 +227,28 @@ def test_an_open_stream_without_a_picture_is_not_live_yet(site, context):
     waiting.goto(site.url)
     waiting.wait_for_function("window.opened === true")
     expect(waiting.locator("#connection")).to_have_text("connecting")
+
+
+def test_a_parked_job_shows_a_safe_link_and_goes_on(page, site):
+    site.app.enqueue("fetch", {})
+    (claim,) = site.claim("fetch")
+    site.finish(claim, Parked("log in <b>now</b>", "https://example.org/login?a=1", "example.org", 3_600_000))
+    page.locator("#jobs tr button").click()
+    link = page.locator("#drawer .question a")
+    expect(page.locator("#drawer .question")).to_contain_text("log in <b>now</b>")
+    expect(link).to_have_attribute("href", "https://example.org/login?a=1")
+    expect(link).to_have_attribute("rel", "noopener noreferrer")
+    page.locator("#drawer-resume").click()
+    expect(page.locator("#drawer .chip").first).to_have_text("queued")
+    expect(page.locator("#drawer-resume")).to_be_hidden()
+    assert site.app.get(claim.id).status == "queued"
+
+
+def test_an_address_that_is_no_web_page_is_no_link(page, site):
+    """However it came to be in the store."""
+    site.app.enqueue("fetch", {})
+    (claim,) = site.claim("fetch")
+    site.finish(claim, Parked("log in", "javascript:window.caught=1", None, 3_600_000))
+    page.locator("#jobs tr button").click()
+    expect(page.locator("#drawer .question")).to_have_text("log in")
+    expect(page.locator("#drawer .question a")).to_have_count(0)

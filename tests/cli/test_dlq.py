@@ -3,7 +3,12 @@ from __future__ import annotations
 import pytest
 
 from holdfast.cli.verbs import PAGE
+from holdfast.engine import leases
+from holdfast.model.failure import Failure
+from holdfast.model.lease import Lane
+from holdfast.model.outcome import Raised
 from holdfast.model.status import Status
+from holdfast.store.port import Order
 from tests.cli.given import dead, ended
 
 
@@ -146,3 +151,14 @@ def _many(app, count: int) -> None:
         tx.finish([Ending(claim, move) for claim in tx.claim(Order("o", [Lane("default", "mail")], count, 60_000))])
 
     app.desk.write(fill)
+
+
+def test_those_that_were_overtaken_are_passed_by(cli, app):
+    for sequence in (1, 2):
+        app.enqueue("index", {}, coalesce_key="doc", sequence=sequence, max_attempts=1)
+        if sequence == 1:
+            (claim,) = app.desk.write(leases.claim, Order("here", [Lane("default", "index")], 1, 60_000))
+            app.desk.write(leases.finish, [(claim, Raised(Failure("ValueError", "no")))])
+    other = dead(app)
+    assert cli("dlq", "retry", "--all").out == "1 sent round again\n"
+    assert (app.get(other).status, app.get(claim.id).status) == ("queued", "dead_letter")

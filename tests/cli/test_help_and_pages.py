@@ -149,3 +149,14 @@ def test_the_console_script_is_the_same_program(tmp_path):
         pytest.skip("the package is not installed as a script here")
     run = subprocess.run([script, "--version"], cwd=tmp_path, capture_output=True, check=True, text=True)
     assert run.stdout.startswith("holdfast ")
+
+
+@pytest.mark.parametrize("family", sorted({path.rpartition(" ")[0] for path in COMMANDS} - {"holdfast"}))
+def test_the_list_of_a_family_has_whole_sentences(cli, family):
+    """Each as its own help begins: cut sentences tell half of it."""
+    listed = " ".join(cli(*family.split()[1:], "--help").out.split("Commands:")[1].split())
+    for path, command in COMMANDS.items():
+        if path.startswith(f"{family} "):
+            sentence = " ".join((command.help or "").split("\n\n")[0].split()).partition(". ")[0].rstrip(".")
+            assert f"{path.rpartition(' ')[2]} {sentence}" in listed
+    assert "..." not in listed.partition("Examples:")[0]

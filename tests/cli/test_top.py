@@ -4,6 +4,8 @@ import pytest
 
 from holdfast.cli.frame import View, bar, frame, look
 from holdfast.cli.render import console
+from holdfast.engine import leases
+from holdfast.model.outcome import Parked
 from holdfast.model.status import Status
 from tests.cli.given import dead, ended, progress, running, worker
 
@@ -104,3 +106,9 @@ def test_expired_leases_stand_in_the_summary(cli, app):
 )
 def test_a_bar_is_drawn_where_the_run_tells_how_far_it_is(shown, drawn):
     assert bar(shown) == drawn
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_parked_jobs_are_counted(app, width):
+    app.desk.write(leases.finish, [(running(app), Parked("log in", None, None, 60_000))])
+    assert "1 parked" in lines_of(app, width, 24)[1]

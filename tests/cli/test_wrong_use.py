@@ -170,3 +170,11 @@ def test_debugging_shows_the_trace(tmp_path):
     assert "Traceback" not in quiet.err
     assert "Traceback" in loud.err
     assert loud.code == 1
+
+
+@pytest.mark.parametrize("arguments", [["jobs", "--type", b"\xff"], [b"\xfe"], ["job", "show", b"\xff\xfe"]])
+def test_bytes_that_are_no_text_are_wrong_use(tmp_path, arguments):
+    program = [sys.executable, "-m", "holdfast.cli", *arguments]
+    run = subprocess.run(program, cwd=tmp_path, env=clean_environment(), capture_output=True, check=False, timeout=60)
+    assert run.returncode == 2
+    assert f"error BAD_OPTION: argument {len(arguments)} is not UTF-8 text" in run.stderr.decode()

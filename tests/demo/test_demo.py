@@ -42,6 +42,7 @@ def test_the_demo_ends_when_its_worker_does(tmp_path):
     assert run.returncode == 1
     assert "the worker has ended with code 1: the demo ends, too" in run.stdout
     assert "CANNOT_LISTEN" in run.stderr
+    assert "HOLDFAST_DEMO_PORT" in run.stderr
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import pytest
 from holdfast.engine import jobs
 from holdfast.model.errors import Conflict
 from holdfast.model.outcome import Snoozed
+from holdfast.model.request import NewJob
 from tests.engine.given import RAISED, REFUSED, SECOND, claim, count, dead, ended, enqueue, finish, get, parked, running
 
 
@@ -111,3 +112,24 @@ def test_a_job_keeps_the_newest_hundred_lines(desk, clock):
     assert told == sorted(told, key=lambda line: line["at"])
     newest = told[-1]["at"]
     assert newest == max(line["at"] for line in told) == get(desk, job_id).updated_at.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def overtaken(desk, number):
+    """A dead letter whose coalesce key has a newer request."""
+    for sequence in (1, 2):
+        new = NewJob("mail", "{}", coalesce_key=f"doc{number}", sequence=sequence, max_attempts=1)
+        ((job_id, _),) = desk.write(jobs.enqueue, [new])
+        if sequence == 1:
+            finish(desk, claim(desk)[0], RAISED)
+            letter = job_id
+    desk.write(jobs.cancel, job_id)
+    return letter
+
+
+def test_those_that_were_overtaken_do_not_stand_in_the_way_of_others(desk):
+    first = dead(desk)
+    for number in range(5):
+        overtaken(desk, number)
+    assert desk.write(jobs.retry_dead, limit=2) == 1
+    assert get(desk, first).status == "queued"
+    assert desk.write(jobs.retry_dead, limit=2) == 0

@@ -149,7 +149,7 @@ TABLE = [
     ),
     (lease_expired, "LEASE_EXPIRED", "first stopped renewing 2 min ago; the watchdog ends this run"),
     (stopping, "STOPPING", "a cancel was asked for; first may still complete it"),
-    (lambda desk, _: parked(desk), "AWAITING_AUTH", "a person must act first; then resume the job"),
+    (lambda desk, _: parked(desk), "AWAITING_AUTH", "a person must act first; then `holdfast job resume "),
     (lambda desk, _: ended(desk), "ENDED", "completed"),
     (
         lambda desk, _: ended(desk, REFUSED),

@@ -156,3 +156,13 @@ def test_an_option_nobody_knows_is_refused_with_those_there_are():
         check_options({"size": 1, "colour": 2, "queue": "x"}, frozenset({"queue", "delay"}))
     assert caught.value.code == "BAD_OPTION"
     check_options({"queue": "x"}, frozenset({"queue"}))
+
+
+@pytest.mark.parametrize("given", [{"force": True}, {"coalesce_key": "a", "force": True}, {"coalesce_key": "a", "sequence": 1, "force": 1}])  # fmt: skip
+def test_force_is_for_a_number_that_is_known(given):
+    assert code_of(**given) == "BAD_OPTION"
+
+
+def test_a_forced_request_stays_one_with_another_payload():
+    forced = NewJob("mail", "{}", coalesce_key="a", sequence=1, force=True)
+    assert (forced.force, forced.with_payload("[]").force, NewJob("mail", "{}").force) == (True, True, False)

@@ -12,11 +12,13 @@ import pytest
 from holdfast.engine import jobs, moving, schedules
 from holdfast.model.errors import StoreError
 from holdfast.model.lease import Lane
+from holdfast.model.outcome import Parked
 from holdfast.model.request import NewJob
 from holdfast.model.schedule import plan_of
+from holdfast.model.subscription import subscription
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.sqlite.store import SqliteStore
-from tests.store.given import DONE, FAILED, claim, claim_one, dead, ended, enqueue, finish, write  # noqa: F401
+from tests.store.given import DONE, FAILED, claim, claim_one, dead, ended, enqueue, finish, running, write  # noqa: F401
 
 HOUR = 3_600_000
 RAN_OUT = Lane("slow", "ran_out")
@@ -38,6 +40,8 @@ def lived_in(store: Any) -> None:
     write(store, lambda tx: tx.pause("images", "ann"))
     write(store, lambda tx: tx.pause_scope("group", "acme", "later", "ann"))
     write(store, lambda tx: tx.pause_scope("tenant", "umbrella", "umbrella", "ann"))
+    write(store, lambda tx: tx.subscribe(subscription("ops", "pager", ends=["failed"], types=["ü"]), "ann"))
+    finish(store, running(store, kind="asks"), Parked("log in", "https://example.org", "example.org", HOUR))
     gone = dead(store, kind="gone", tenant="acme")
     write(store, lambda tx: jobs.purge(tx, gone, actor="ann"))
     write(store, lambda tx: schedules.declare(tx, {"nightly": NIGHTLY}))
@@ -64,6 +68,7 @@ def everything(url: str) -> dict[str, list[tuple[Any, ...]]]:
             "pauses": store.read(lambda tx: tx.pauses()),
             "audit": store.read(jobs.audit),
             "schedules": store.read(lambda tx: tx.schedules()),
+            "subscriptions": store.read(lambda tx: tx.subscriptions()),
         }
     finally:
         store.close()

@@ -14,7 +14,7 @@ from tests.moving.given import everything, is_alive, lived_in, many, quiet
 
 pytestmark = pytest.mark.slow
 KILLED = Path(__file__).parent / "killed.py"
-ROWS = 2_008
+ROWS = 2_009
 BEFORE = {
     "closed": ("runs to wait for", 0),
     "copying": ("copying job_queue", 1_000),

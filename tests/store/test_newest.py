@@ -226,7 +226,7 @@ def test_an_older_number_is_discarded_and_counted(store):
     assert ask(store, '{"v":4}', sequence=4) == (first, "discarded")
     assert ask(store, '{"v":5}', sequence=5) == (first, "discarded")
     assert get(store, first).payload == {"v": 5}
-    assert write(store, lambda tx: tx.run("sequence", tenant="", type="mail", coalesce_key="doc")) == [(5, first)]
+    assert write(store, lambda tx: tx.run("sequence", tenant="", type="mail", coalesce_key="doc")) == [(5, first, None)]
 
 
 def test_a_number_is_known_after_its_job_is_gone(store, clock):
@@ -258,6 +258,30 @@ def test_the_same_number_is_taken_again_if_its_job_ended_badly(store, end):
     else:
         cancel(store, first)
     second, outcome = ask(store, sequence=5)
+    assert (second != first, outcome) == (True, "created")
+
+
+@pytest.mark.parametrize("by", ["retention", "a person"])
+def test_and_still_so_when_that_job_is_gone(store, clock, by):
+    first, _ = ask(store, sequence=5)
+    finish(store, claim_one(store), FAILED)
+    clock.forward(31 * DAY)
+    if by == "retention":
+        write(store, lambda tx: tx.sweep_ended({"failed": 30 * DAY}, "", 100))
+    else:
+        assert write(store, lambda tx: tx.purge(first, "failed"))
+    assert listed(store) == []
+    second, outcome = ask(store, sequence=5)
+    assert outcome == "created"
+    assert ask(store, sequence=5) == (second, "discarded")
+
+
+def test_the_same_number_is_let_in_by_force(store):
+    first, _ = ask(store, '{"v":1}', sequence=5)
+    assert ask(store, '{"v":2}', sequence=5, force=True) == (first, "replaced")
+    finish(store, claim_one(store), DONE)
+    assert ask(store, sequence=4, force=True) == (first, "discarded")
+    second, outcome = ask(store, sequence=5, force=True)
     assert (second != first, outcome) == (True, "created")
 
 

@@ -10,6 +10,7 @@ import pytest
 from holdfast.engine import leases
 from holdfast.engine.desk import Desk
 from holdfast.model.errors import StoreError
+from holdfast.model.outcome import Parked
 from holdfast.model.policy import Policy
 from holdfast.model.status import Status
 from holdfast.testing import Clock
@@ -169,3 +170,19 @@ def test_in_the_quiet_after_a_leap_it_keeps_looking(desk: Desk, time: Time, cloc
     clock.advance(3_600)
     watchdog.run_once()
     assert watchdog.interval == 5
+
+
+def test_a_job_that_nobody_came_for_is_ended_too(desk: Desk, watchdog: Watchdog, time: Time):
+    claims = running(desk, "host:1:aa/1-child", 2)
+    desk.write(leases.finish, [(claim, Parked("log in", None, None, 10_000)) for claim in claims])
+    assert passing(watchdog, time, 9) == {}
+    assert passing(watchdog, time, 3) == {"dead_letter": 2}
+    assert job(desk, claims[0].id).error["code"] == "AUTH_EXPIRED"  # type: ignore[index]
+
+
+def test_but_not_right_after_a_leap_of_the_clock(desk: Desk, watchdog: Watchdog, time: Time, clock: Clock):
+    (claim,) = running(desk, "host:1:aa/1-child")
+    desk.write(leases.finish, [(claim, Parked("log in", None, None, 10_000))])
+    clock.advance(3_600)
+    assert passing(watchdog, time, 5) == {}
+    assert job(desk, claim.id).status is Status.AWAITING_AUTH

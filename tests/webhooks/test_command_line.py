@@ -98,3 +98,32 @@ def test_what_waits_is_not_replayed(cli, local):
 def test_a_secret_is_made(cli):
     assert len(key_of(cli("secret")[1].strip())) == 32
     assert len(key_of(json.loads(cli("secret", "--json")[1])["secret"])) == 32
+
+
+def test_subscriptions_are_made_listed_and_removed(cli, app):
+    code, out, _ = cli("subscribe", "ops", "--endpoint", "pager", "--end", "failed", "--end", "dead_letter", "--type", "a", "--result")  # fmt: skip
+    assert (code, out) == (
+        0,
+        "endpoint pager hears of: failed, dead_letter; type a; with the result; in force within 5 s\n",
+    )
+    code, out, _ = cli("subscribe", "all", "--endpoint", "books", "--end", "completed", "--queue", "q", "--group", "g", "--tenant", "t", "--json")  # fmt: skip
+    assert (code, json.loads(out)["groups"]) == (0, ["g"])
+    _, out, _ = cli("subscriptions")
+    header, first, second = out.splitlines()
+    assert header.split() == ["NAME", "ENDPOINT", "HEARS", "OF"]
+    assert first.split() == ["all", "books", "completed;", "queue", "q;", "group", "g;", "tenant", "t"]
+    assert second.startswith("ops")
+    assert [one["name"] for one in json.loads(cli("subscriptions", "--json")[1])] == ["all", "ops"]
+    assert cli("unsubscribe", "ops")[:2] == (0, "subscription ops is gone\n")
+    code, out, err = cli("unsubscribe", "ops")
+    assert (code, out) == (1, "")
+    assert "there is no subscription ops" in err
+    assert json.loads(cli("unsubscribe", "all", "--json")[1]) == {"name": "all", "changed": True}
+    assert "no subscriptions" in cli("subscriptions")[2]
+
+
+def test_a_subscription_that_cannot_be_is_wrong_use(cli, app):
+    app.jobs()
+    assert cli("subscribe", "ops", "--endpoint", "pager", "--end", "queued")[0] == 2
+    assert cli("subscribe", "ops", "--endpoint", "pager")[0] == 2
+    assert cli("subscribe", "ops", "--endpoint", "pager", "--end", "failed", "--type", "a\tb")[0] == 2

@@ -1,4 +1,4 @@
-"""Who receives: endpoints in code and in tables, their secrets, and the ends of jobs they ask for."""
+"""Who receives: endpoints in code and in tables, and their secrets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import pytest
-from standardwebhooks import Webhook
 
 from holdfast import BadInput
 from holdfast.deliveries import TYPE
@@ -51,7 +50,6 @@ def test_endpoints_can_live_in_the_applications_own_tables(app, receiver, secret
     [
         {"secrets": []}, {"secrets": ["short"]}, {"secrets": "env:ONE"}, {"secrets": [7]}, {"timeout": 0}, {"timeout": 61}, {"timeout": "9"}, {"backoff": 7},
         {"timeout": True}, {"max_attempts": 0}, {"signature_header": "X: y"}, {"event_header": "Host"}, {"id_header": "webhook-id"},
-        {"ends": ["queued"]}, {"ends": "completed"}, {"types": ["\0"]},
     ],
 )  # fmt: skip
 def test_an_endpoint_that_cannot_be_is_refused(local, settings):
@@ -65,39 +63,6 @@ def test_an_endpoint_that_cannot_be_is_refused(local, settings):
 def test_rules_that_cannot_be_are_refused(app, wider):
     with pytest.raises(BadInput):
         app.webhooks.allow(**wider)
-
-
-def test_ends_of_jobs_become_deliveries_of_those_who_asked(local, receiver, secret):
-    app = local(ends=["failed", "dead_letter"], types=["charge"])
-
-    @app.job(max_attempts=1)
-    def charge(card: str) -> None:
-        raise ValueError(f"declined {card}")
-
-    @app.job
-    def other() -> None: ...
-
-    ended = [charge.enqueue(card="4111"), other.enqueue()]
-    drain(app)
-    for handle in ended:
-        for _ in range(2):  # storing them twice is safe
-            app.store(app.webhooks.endings(handle.job()))
-    drain(app)
-
-    (request,) = receiver.requests
-    body = Webhook(secret).verify(request.body, request.headers)
-    assert body["type"] == "job.dead_letter"
-    assert (body["data"]["id"], body["data"]["type"]) == (ended[0].id, "charge")
-    assert body["data"]["error"] == {"class": "ValueError", "code": "HANDLER_ERROR"}
-    assert "4111" not in request.body.decode()
-
-
-def test_the_end_of_a_delivery_is_not_delivered(local):
-    app = local(ends=["completed", "failed"])
-    handle = app.webhooks.deliver("here", "ping")
-    assert app.webhooks.endings(handle.job()) == []
-    drain(app)
-    assert (handle.status(), app.webhooks.endings(handle.job())) == ("completed", [])
 
 
 def test_a_finder_that_fails_is_asked_again_later(app, clock):
@@ -133,17 +98,3 @@ def test_a_worker_that_does_not_know_an_endpoint_leaves_it_to_others(local, rece
     drain(app)
     assert (handle.status(), handle.job().error["code"]) == ("queued", "WEBHOOK_ENDPOINT")
     assert receiver.connections == 0
-
-
-@pytest.mark.parametrize(
-    ("wanted", "of", "heard"),
-    [
-        ({"ends": ["completed"]}, ("completed", "a", None), True),
-        ({"ends": ["completed"]}, ("failed", "a", None), False),
-        ({"ends": ["completed"], "types": ["b"]}, ("completed", "a", None), False),
-        ({"ends": ["completed"], "groups": ["g"]}, ("completed", "a", None), False),
-        ({"ends": ["completed"], "groups": ["g"], "types": ["a"]}, ("completed", "a", "g"), True),
-    ],
-)
-def test_an_endpoint_hears_of_what_it_asked_for(secret, wanted, of, heard):
-    assert Endpoint(url="https://x.test", secrets=[secret], **wanted).hears_of(*of) is heard

@@ -249,6 +249,22 @@ def _until_over(seconds: float, job: holdfast.JobContext) -> str:
     return "rested"
 
 
+@app.job(**USUAL)
+async def asks(job: holdfast.JobContext, *, expires: float = 60) -> Any:
+    """Waits for a person until one gave something."""
+    note(job, "began")
+    if job.auth is None:
+        raise holdfast.AwaitAuth("log in", "https://example.org/login", "example.org", expires=expires)
+    return job.auth
+
+
+@app.job(isolation="process", **USUAL)
+def asks_alone(job: holdfast.JobContext) -> Any:
+    if job.auth is None:
+        raise holdfast.AwaitAuth("log in", key="example.org")
+    return job.auth
+
+
 def note(job: holdfast.JobContext, event: str) -> None:
     log = os.open(os.environ[LOG], os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

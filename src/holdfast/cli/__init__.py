@@ -22,10 +22,11 @@ SECTIONS: dict[str, dict[str, str]] = {
         "jobs": "List the newest jobs.",
         "job": "Look at one job, or act on it.",
         "group": "Look at a group of jobs, or act on all of it.",
+        "parked": "List the jobs that wait for a person, and what for.",
         "schedules": "List the schedules: which jobs run again and again, and when.",
         "schedule": "Look at one schedule, make one, or act on it.",
         "dlq": "Deal with dead letters: jobs that used up their attempts.",
-        "webhook": "Look at deliveries of webhooks, and send them again.",
+        "webhook": "Look at deliveries of webhooks, send them again, and say who hears of ends.",
         "audit": "List who deleted which jobs by hand.",
     },
     "Queues and workers": {

@@ -90,6 +90,7 @@ def _drop_output() -> None:
 def _called(group: click.Group, arguments: list[str]) -> int:
     as_json = "--json" in arguments
     try:
+        _check_text(arguments)
         _complete(group)
         with group.make_context("holdfast", list(arguments)) as context:
             group.invoke(context)
@@ -109,6 +110,15 @@ def _called(group: click.Group, arguments: list[str]) -> int:
             raise
         return _tell_error(error, as_json=as_json)
     return 0
+
+
+def _check_text(arguments: list[str]) -> None:
+    """Bytes that are no UTF-8 arrive as half characters, which no store takes."""
+    for place, argument in enumerate(arguments, 1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise click.UsageError(f"argument {place} is not UTF-8 text: check what your shell put there") from None
 
 
 def _complete(group: click.Group) -> None:

@@ -61,6 +61,7 @@ _TOLD = {
 @click.option("--scheduled-at", metavar="TIME", help="Run no earlier than this: 2025-01-16T12:00:00Z.")
 @click.option("--key", help="Idempotency key: a second enqueue with it answers with the first job.")
 @click.option("--coalesce-key", help="Newest wins: a later enqueue with it takes the place of a job that waits.")
+@click.option("--force", is_flag=True, default=None, help="Let a request in whose --sequence is known already.")
 @click.option("--sequence", type=int, help="The request's number under its coalesce key: an older one is discarded.")
 @click.option("--debounce", type=Seconds(), metavar="DURATION", help="Run this long after the last such enqueue.")
 @click.option("--max-wait", type=Seconds(), metavar="DURATION", help="But no later than this after the first one.")
@@ -86,7 +87,7 @@ def command(type: str, payload: str, context: str | None, url: str | None, *, as
     given: dict[str, Any] = {name: value for name, value in options.items() if value not in (None, ())}
     if context is not None:
         given["context"] = json_object("context", context)
-    arguments = json_object("payload", _from_stdin() if payload == "-" else payload)
+    arguments = json_object("payload", from_stdin() if payload == "-" else payload)
     with opened(url, looking=False) as app:
         handle = app.enqueue(type, arguments, **given)
         if not as_json:
@@ -106,7 +107,8 @@ def json_object(what: str, text: str) -> dict[str, Any]:
     return value
 
 
-def _from_stdin() -> str:
+def from_stdin() -> str:
+    """All of standard input."""
     content = sys.stdin.buffer.read(SIZE_LIMIT + 1)  # a byte more than may be is enough to be refused
     try:
         return content.decode()

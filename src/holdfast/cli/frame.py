@@ -129,6 +129,8 @@ def _summary(view: View) -> Text:
         many(sum(worker["alive"] for worker in view.workers), "worker"), f"{count(dead)} dead",
     ]  # fmt: skip
     parts += [f"{many(expired, 'lease')} expired"] if expired else []
+    parked = sum(line["awaiting_auth"] for line in view.lines)
+    parts += [f"{count(parked)} parked"] if parked else []
     parts += [f"next tick {age(view.next_tick, view.now)}"] if view.next_tick is not None else []
     parts += [f"{one['scope']} {clean(one['name'])} paused" for one in view.pauses[:_MOST_PAUSES]]
     return Text(" " + " · ".join(parts), no_wrap=True, overflow="ellipsis")

@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from holdfast.cli.ending import FAILED, tell
+from holdfast.cli.enqueue import from_stdin, json_object
 from holdfast.cli.numbers import Finite
 from holdfast.cli.opening import json_option, opened, person, url_option
-from holdfast.cli.plain import age, clean, json_text
+from holdfast.cli.plain import age, clean, json_text, many
 from holdfast.cli.render import Block, Column, instant, job_note, show_fields, show_list, show_table
 from holdfast.cli.tree import Family
 from holdfast.cli.verbs import dated
@@ -112,6 +113,33 @@ def cancel(job_id: str, mode: str, url: str | None, *, as_json: bool) -> None:
         raise click.exceptions.Exit(FAILED)
 
 
+@command.command(
+    examples=(
+        ("holdfast job resume ID", "a person has done what a parked job waited for"),
+        ("holdfast job resume --key example.org", "all that wait for the same"),
+        ("ask-for-code | holdfast job resume ID --data -", "give its handler an answer, which is kept encrypted"),
+    )
+)
+@click.argument("job_id", metavar="[ID]", required=False)
+@click.option("--key", help="All parked jobs that wait for this key.")
+@click.option("--group", help="All parked jobs of this group.")
+@click.option("--tenant", help="Of this tenant; of none if not given.")
+@click.option("--data", metavar="JSON", help="An object for the handler alone; - reads it from standard input.")
+@url_option
+@json_option
+def resume(job_id: str | None, data: str | None, url: str | None, *, as_json: bool, **which: str | None) -> None:
+    """Let parked jobs go on: one by ID, those that wait for a key, or those of a group."""
+    if sum(one is not None for one in (job_id, which["key"], which["group"])) != 1:
+        raise click.UsageError("say which: an ID, or --key KEY, or --group GROUP")
+    answer = None if data is None else json_object("data", from_stdin() if data == "-" else data)
+    with opened(url) as app:
+        resumed = app.resume(job_id, data=answer, actor=person(), **which)
+    if as_json:
+        click.echo(json_text({"count": len(resumed), "ids": resumed}))
+    else:
+        click.echo(f"{many(len(resumed), 'job')} resumed")
+
+
 @command.command(examples=(("holdfast job explain ID", "no worker? paused? not due? behind others?"),))
 @click.argument("job_id", metavar="ID")
 @url_option
@@ -170,6 +198,7 @@ def _fields(job: Job, now: int) -> list[tuple[str, object]]:
         ("group", job.group),
         ("key", job.idempotency_key),
         ("worker", job.lease_owner),
+        ("parked until", _moment(instant(job.auth_until), now)),
         ("created", _moment(instant(job.created_at), now)),
         ("due", _moment(instant(job.scheduled_at), now)),
         ("started", _moment(instant(job.started_at), now)),

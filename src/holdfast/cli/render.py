@@ -155,6 +155,8 @@ def job_note(job: Job, now: int) -> str:
         notes.append(f"due {age(due, now)}")
     if job.status == Status.IN_PROGRESS and job.progress:
         notes.append(progress_text(job.progress))
+    if job.status == Status.AWAITING_AUTH:
+        notes.append(" ".join(filter(None, ((job.auth or {}).get("reason"), (job.auth or {}).get("url")))))
     if job.error is not None:
         notes.append(f"{job.error.get('class', '')}: {job.error.get('message', '')}")
     return "; ".join(notes)

@@ -14,6 +14,7 @@ from holdfast.cli.plain import many
 
 Examples = Sequence[tuple[str, str]]  # a command line, and what it does
 
+_WHOLE = 1_000  # characters: no sentence is so long
 _NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -51,6 +52,12 @@ class Family(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
         return list(self.commands)  # in the order they were written, not by letter
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each with the whole first sentence of its help: click would cut it to the width."""
+        names = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(_WHOLE)) for name, one in names if one is not None])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         names = self.list_commands(ctx)

@@ -62,9 +62,7 @@ def unknown_lanes(tx: Transaction) -> list[tuple[str, str, int, int]]:
 def retry_page(tx: Transaction, before: str | None, *, actor: str, **where: str | None) -> Page:
     """Send one page of dead letters round again. The cursor only falls, so one that dies anew is not met twice."""
     found = jobs.dead_letters(tx, before=before, limit=PAGE, **where)  # type: ignore[arg-type]
-    for job in found:
-        jobs.retry(tx, job.id, actor=actor)
-    return _page(found, len(found))
+    return _page(found, jobs.retry_those(tx, found, actor=actor))
 
 
 def purge_page(tx: Transaction, before: str | None, *, actor: str, **where: str | None) -> Page:

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from holdfast.cli.ending import note
-from holdfast.cli.opening import json_option, opened, url_option
+from holdfast.cli.ending import FAILED, note
+from holdfast.cli.opening import json_option, opened, person, url_option
 from holdfast.cli.plain import age, clean, json_text
 from holdfast.cli.render import STATUS_STYLE, Block, Cell, Column, instant, show_fields, show_list, show_table
 from holdfast.cli.tree import Family
@@ -17,7 +17,8 @@ from holdfast.engine import jobs
 from holdfast.model import stamp
 from holdfast.model.errors import BadInput
 from holdfast.model.job import Job
-from holdfast.model.status import Status
+from holdfast.model.status import TERMINAL, Status
+from holdfast.model.subscription import Subscription
 from holdfast.webhooks.signing import new_secret
 
 _DELIVERIES = (
@@ -29,6 +30,7 @@ _DELIVERIES = (
     Column("CREATED", right=True),
     Column("ANSWER", fixed=False),
 )
+_SUBSCRIPTIONS = (Column("NAME"), Column("ENDPOINT", fixed=False), Column("HEARS OF", fixed=False))
 _ATTEMPTS = (Column("RUN", right=True), Column("AT", right=True), Column("ANSWER"), Column("BYTES", right=True),
              Column("SECONDS", right=True))  # fmt: skip
 
@@ -42,7 +44,7 @@ _ATTEMPTS = (Column("RUN", right=True), Column("AT", right=True), Column("ANSWER
     ),
 )
 def command() -> None:
-    """Look at deliveries of webhooks, and send them again."""
+    """Look at deliveries of webhooks, send them again, and say who hears of ends."""
 
 
 @command.command("list", examples=(("holdfast webhook list --status dead_letter --json", "for programs"),))
@@ -91,6 +93,74 @@ def show(job_id: str, url: str | None, *, as_json: bool) -> None:
         for one in attempts_of(job)
     ]
     show_table(_ATTEMPTS, rows, empty="no attempt has ended yet; `holdfast job explain` tells why")
+
+
+@command.command(
+    examples=(
+        (
+            "holdfast webhook subscribe ops --endpoint pager --end dead_letter",
+            "tell the endpoint `pager` of dead letters",
+        ),
+        ("holdfast webhook subscribe bills --endpoint books --end completed --type charge --result", "and of results"),
+    )
+)
+@click.argument("name")
+@click.option("--endpoint", required=True, help="The endpoint's name, as the workers know it.")
+@click.option(
+    "--end",
+    "ends",
+    multiple=True,
+    required=True,
+    type=click.Choice(sorted(status.value for status in TERMINAL)),
+    help="An end to hear of; may be given several times.",
+)
+@click.option("--type", "types", multiple=True, help="Only jobs of this type; may be given several times.")
+@click.option("--queue", "queues", multiple=True, help="Only jobs of this queue; may be given several times.")
+@click.option("--group", "groups", multiple=True, help="Only jobs of this group; may be given several times.")
+@click.option("--tenant", help="Only jobs of this tenant.")
+@click.option("--result", "with_result", is_flag=True, help="Tell the job's result, too.")
+@url_option
+@json_option
+def subscribe(name: str, endpoint: str, url: str | None, *, as_json: bool, **which: Any) -> None:
+    """Tell an endpoint when jobs end. A subscription of the same name is changed."""
+    with opened(url, looking=False) as app:
+        one = app.webhooks.subscribe(name, endpoint, actor=person(), **which)
+    if as_json:
+        click.echo(json_text(one.as_json()))
+    else:
+        click.echo(f"endpoint {clean(endpoint)} hears of: {clean(_wanted(one))}; in force within 5 s")
+
+
+@command.command(examples=(("holdfast webhook unsubscribe ops", "what is under way is still delivered"),))
+@click.argument("name")
+@url_option
+@json_option
+def unsubscribe(name: str, url: str | None, *, as_json: bool) -> None:
+    """Tell an endpoint no more of ends. The exit code is 1 if there was no such subscription."""
+    with opened(url) as app:
+        known = app.webhooks.unsubscribe(name)
+    if as_json:
+        click.echo(json_text({"name": name, "changed": known}))
+    elif known:
+        click.echo(f"subscription {clean(name)} is gone")
+    else:
+        note(f"there is no subscription {clean(name)}; `holdfast webhook subscriptions` lists them")
+    if not known:
+        raise click.exceptions.Exit(FAILED)
+
+
+@command.command(examples=(("holdfast webhook subscriptions --json", "for programs"),))
+@url_option
+@json_option
+def subscriptions(url: str | None, *, as_json: bool) -> None:
+    """List who hears of the ends of which jobs."""
+    with opened(url) as app:
+        found = app.webhooks.subscriptions()
+    if as_json:
+        show_list([one.as_json() for one in found])
+        return
+    rows = [[one.name, one.endpoint, _wanted(one)] for one in found]
+    show_table(_SUBSCRIPTIONS, rows, empty="no subscriptions; `holdfast webhook subscribe` makes one")
 
 
 @command.command(
@@ -158,3 +228,12 @@ def _fields(job: Job, now: int) -> list[tuple[str, object]]:
         ("body", Block(json_text(payload.get("body"), indent=2))),
     ]
     return [(name, value) for name, value in fields if value is not None]
+
+
+def _wanted(one: Subscription) -> str:
+    parts = [", ".join(one.ends)]
+    for what, names in (("type", one.types), ("queue", one.queues), ("group", one.groups)):
+        parts += [f"{what} {' or '.join(names)}"] if names else []
+    parts += [f"tenant {one.tenant}"] if one.tenant is not None else []
+    parts += ["with the result"] if one.with_result else []
+    return "; ".join(parts)

@@ -38,7 +38,7 @@ def explain(tx: Transaction, job_id: str, tenant: str | None = None) -> dict[str
         case Status.IN_PROGRESS:
             reasons = [_running(tx, job)]
         case Status.AWAITING_AUTH:
-            reasons = [Reason("AWAITING_AUTH", "a person must act first; then resume the job")]
+            reasons = [_parked(tx, job)]
         case _:
             reasons = [_ended(job)]
     reasons += _origin(job)
@@ -138,6 +138,16 @@ def _running(tx: Transaction, job: Job) -> Reason:
         "RUNNING",
         f"attempt {job.attempts} of {job.max_attempts} runs at {job.lease_owner}, lease for {_span(left)}",
     )
+
+
+def _parked(tx: Transaction, job: Job) -> Reason:
+    asked = job.auth or {}
+    what = asked.get("reason") or "a person must act first"
+    where = f" at {asked['url']}" if asked.get("url") else ""
+    under = f", as all that wait for key {job.auth_key!r}" if job.auth_key else ""
+    left = 0 if job.auth_until is None else stamp.from_datetime(job.auth_until) - tx.now
+    until = f"; after {_span(max(left, 0))} more it ends dead_letter" if job.auth_until else ""
+    return Reason("AWAITING_AUTH", f"{what}{where}{under}; then `holdfast job resume {job.id}`{until}")
 
 
 def _ended(job: Job) -> Reason:

@@ -54,7 +54,8 @@ def get(tx: Transaction, job_id: str, tenant: str | None = None) -> Job:
     """The job as it is now."""
     if not isinstance(job_id, str):
         raise BadInput("BAD_OPTION", f"a job's id is text, such as handle.id, not {shown(job_id)}")
-    job = tx.get(job_id, tenant) if job_id.isascii() else None  # every id is; other text may not even be storable
+    sane = job_id.isascii() and job_id.isprintable()  # every id is; other text may not even be storable
+    job = tx.get(job_id, tenant) if sane else None
     if job is None:
         raise NotFound("JOB_NOT_FOUND", f"no job {job_id[:50]!a}: it never was, or retention has taken it")
     return job
@@ -76,9 +77,7 @@ def list_jobs(
     """The newest jobs that match, and the cursor to go on from (None at the end)."""
     if type(limit) is not int or not 1 <= limit <= MOST_LISTED:
         raise BadInput("BAD_OPTION", f"limit is a whole number from 1 to {MOST_LISTED}, not {shown(limit)}")
-    for name, value in (("before", before), *where.items()):
-        if value is not None and not isinstance(value, str):
-            raise BadInput("BAD_OPTION", f"{name} is text, not {shown(value)}")
+    _check_filters(before=before, **where)
     status = where.get("status")
     if status is not None and status not in set(Status):
         raise BadInput("BAD_OPTION", f"{status[:50]!a} is no status; there are: {', '.join(Status)}")
@@ -141,16 +140,27 @@ def dead_letters(
     tenant: str | None = None,
 ) -> list[Job]:
     """The newest jobs that ended badly."""
+    _check_filters(before=before, type=type, tenant=tenant)
     return tx.attention(status, before or _LAST_ID, limit, {"type": type, "tenant": tenant})
 
 
 def retry_dead(tx: Transaction, /, *, actor: str | None = None, limit: int = 500, **where: str | None) -> int:
     """Send a batch of dead letters round again; answers how many. Call until it answers 0."""
-    found = dead_letters(tx, limit=limit, **where)  # type: ignore[arg-type]
+    sent, before, more = 0, None, True
+    while more and sent < limit:
+        found = dead_letters(tx, before=before, limit=limit - sent, **where)  # type: ignore[arg-type]
+        more = len(found) == limit - sent
+        sent += retry_those(tx, found, tenant=where.get("tenant"), actor=actor)
+        before = found[-1].id if found else None
+    return sent
+
+
+def retry_those(tx: Transaction, found: Sequence[Job], *, tenant: str | None = None, actor: str | None = None) -> int:
+    """Send these dead letters round again, but for those that were overtaken; answers how many."""
     sent = 0
     for job in found:
         if tx.newer(job.id) is None:  # what was overtaken stays; its successor may have been sent a moment ago
-            retry(tx, job.id, tenant=where.get("tenant"), actor=actor)
+            retry(tx, job.id, tenant=tenant, actor=actor)
             sent += 1
     return sent
 
@@ -193,7 +203,25 @@ def audit(
     tx: Transaction, *, before: str | None = None, limit: int = 50, tenant: str | None = None
 ) -> list[dict[str, Any]]:
     """Who deleted which jobs by hand, newest first; kept for 90 days."""
+    _check_filters(before=before, tenant=tenant)
     return tx.audited(before=before or _LAST_ID, limit=limit, tenant=tenant)
+
+
+def _check_filters(**where: object) -> None:
+    """Text that no store can hold matches nothing, and would be an error of the database: it is one of the caller."""
+    for name, value in where.items():
+        if value is not None and not isinstance(value, str):
+            raise BadInput("BAD_OPTION", f"{name} is text, not {shown(value)}")
+        if value is not None and ("\0" in value or not _is_text(value)):
+            raise BadInput("BAD_OPTION", f"{name} holds what is no text, such as a zero byte: leave it out")
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # half a character, as undecodable bytes become
+        return False
+    return True
 
 
 def _check_depth(tx: Transaction, jobs: Sequence[NewJob], max_depth: Mapping[str, int]) -> None:

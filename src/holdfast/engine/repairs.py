@@ -34,6 +34,12 @@ def recover_expired(
     return _end(tx, tx.expired(limit), lambda _: _EXPIRED, policies or {}, expired=True)
 
 
+def expire_parked(tx: Transaction, *, limit: int = 200) -> dict[str, int]:
+    """End jobs that waited for a person for too long; answers how many went where."""
+    ended = tx.expire_parked(limit)
+    return {"dead_letter": ended} if ended else {}
+
+
 def until_expiry(tx: Transaction) -> float | None:
     """Seconds until the earliest lease ends that has not ended yet; None if nothing runs."""
     ends = tx.next_expiry()

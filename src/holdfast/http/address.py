@@ -23,7 +23,9 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         reason = (error.strerror or "it cannot be bound").lower()
         raise HoldfastError(
-            "CANNOT_LISTEN", f"port {port} of {host}: {reason}; end what uses it, or choose another with --port"
+            "CANNOT_LISTEN",
+            f"port {port} of {host}: {reason}; end what uses it, or choose another with --port (or, for `make run`, "
+            "with HOLDFAST_DEMO_PORT)",
         ) from None
 
 

@@ -24,6 +24,15 @@ class Failure(Answer):
     code: str
 
 
+class Question(Answer):
+    """What a parked job waits for, and until when."""
+
+    reason: str | None
+    url: str | None
+    key: str | None = Field(description="what several jobs wait for together")
+    until: str | None
+
+
 class JobSummary(Answer):
     """A job without what may be large or private."""
 
@@ -47,6 +56,7 @@ class JobSummary(Answer):
     error: Failure | None
     progress: dict[str, Any] | None
     version: int = Field(description="grows at every visible change; pass it as `since`")
+    auth: Question | None = Field(description="what a person is asked while the job is parked")
 
 
 class JobView(JobSummary):
@@ -103,6 +113,14 @@ class Cancelled(Answer):
     left: Status | None
     status: Status
     still_running: int | None = Field(default=None, description="with `full`: 1 while its handler has not stopped")
+
+
+class Resumed(Answer):
+    """The parked jobs that go on."""
+
+    count: int
+    ids: list[str]
+    next: str | None = Field(default=None, description="not null: more are parked; call again with it as `after`")
 
 
 class ReasonView(Answer):
@@ -363,6 +381,33 @@ class Triggered(Answer):
 
     name: str
     id: str
+
+
+class SubscriptionView(Answer):
+    """Which ends of jobs an endpoint hears of."""
+
+    name: str
+    endpoint: str
+    ends: list[str]
+    types: list[str]
+    queues: list[str]
+    groups: list[str]
+    tenant: str | None = Field(description="null: jobs of every tenant")
+    with_result: bool
+    max_attempts: int
+
+
+class Subscriptions(Answer):
+    """Every subscription by name."""
+
+    items: list[SubscriptionView]
+
+
+class Unsubscribed(Answer):
+    """A subscription that is gone."""
+
+    name: str
+    changed: bool
 
 
 class Handled(Answer):

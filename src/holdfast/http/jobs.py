@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.engine import jobs
+from holdfast.engine import jobs, parking
 from holdfast.engine.cancels import acancel_job
 from holdfast.engine.explain import explain
 from holdfast.http import verbs
@@ -18,6 +18,8 @@ from holdfast.http.shapes import (
     JobsQuery,
     NewJobBody,
     PurgeBody,
+    ResumeBody,
+    ResumeManyBody,
 )
 from holdfast.model.errors import BadInput, HoldfastError
 from holdfast.model.request import NewJob
@@ -63,6 +65,25 @@ async def cancel_job(call: Call) -> Any:
 
 async def retry_job(call: Call) -> Any:
     return (await call.app.desk.awrite(jobs.retry, call.part("id"), actor=ACTOR)).as_json()
+
+
+async def resume_job(call: Call) -> Any:
+    body: ResumeBody = call.body
+    return (await call.app.desk.awrite(parking.resume, call.part("id"), data=body.data, actor=ACTOR)).as_json()
+
+
+async def resume_jobs(call: Call) -> Any:
+    body: ResumeManyBody = call.body
+    ids, following = await call.app.desk.awrite(
+        parking.resume_page,
+        body.after,
+        key=body.key,
+        group=body.group,
+        tenant=body.tenant,
+        data=body.data,
+        actor=ACTOR,
+    )
+    return {"count": len(ids), "ids": ids, "next": following}
 
 
 async def explain_job(call: Call) -> Any:

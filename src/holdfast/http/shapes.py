@@ -45,6 +45,7 @@ class NewJobBody(Body):
         default=None, description="newest wins: a later request with it takes the place of one that waits"
     )
     sequence: int | None = Field(default=None, description="the request's number: an older one is discarded")
+    force: bool | None = Field(default=None, description="let a request in whose number is known already")
     debounce: Seconds | None = Field(default=None, description="due so many seconds after the last request")
     max_wait: Seconds | None = Field(default=None, description="but no later than so many after the first")
     group: str | None = Field(default=None, description="your key for jobs that belong together")
@@ -88,6 +89,20 @@ class NewScheduleBody(Body):
         return self.model_dump(exclude={"name", "type", "payload"}, exclude_none=True)
 
 
+class SubscriptionBody(Body):
+    """Which ends of jobs an endpoint hears of; where nothing is named, anything fits."""
+
+    name: str = Field(description="its name; one that is there is changed", examples=["ops"])
+    endpoint: str = Field(description="the endpoint's name, as the workers know it", examples=["pager"])
+    ends: list[str] = Field(description="`completed`, `failed`, `dead_letter`, `cancelled`")
+    types: list[str] | None = Field(default=None, description="only jobs of these types")
+    queues: list[str] | None = Field(default=None, description="only jobs of these queues")
+    groups: list[str] | None = Field(default=None, description="only jobs of these groups")
+    tenant: str | None = Field(default=None, description="only jobs of this tenant")
+    with_result: bool = Field(default=False, description="tell the job's result, too")
+    max_attempts: int | None = Field(default=None, description="how often a delivery is tried")
+
+
 class NoBody(Body):
     """Nothing to say: send no body, or an empty object."""
 
@@ -112,6 +127,21 @@ class GroupCancelBody(CancelBody, TenantBody):
 
     types: list[Name] | None = Field(default=None, description="only jobs of these types")
     wait: Seconds = Field(default=0, description="`graceful`: seconds to wait for runs to complete, at most 30")
+
+
+class ResumeBody(Body):
+    """What a person gives a parked job."""
+
+    data: dict[str, Any] | None = Field(default=None, description="for its handler alone; kept encrypted")
+
+
+class ResumeManyBody(ResumeBody):
+    """Which parked jobs go on: those of a tenant that wait for a key, or are of a group."""
+
+    key: str | None = Field(default=None, description="all that wait for this key")
+    group: str | None = Field(default=None, description="all of this group")
+    tenant: str = Field(default="", description="of this tenant")
+    after: str = Field(default="", max_length=64, description="the `next` of the answer before")
 
 
 class DeadLetterBody(Body):

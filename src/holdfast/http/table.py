@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from holdfast.http import answers, groups, house, jobs, schedules, shapes
+from holdfast.http import answers, groups, house, jobs, schedules, shapes, subscriptions
 from holdfast.http.door import Call
 
 _JOB = {"type": "thumbnail", "payload": {"path": "a.png", "width": 200}, "queue": "images", "priority": 3}
@@ -72,6 +72,14 @@ TABLE: tuple[Entry, ...] = (
     _post(
         "/v1/jobs/{id}/retry", "retry_job", jobs.retry_job, "Send a failed or dead-lettered job round again", "jobs",
         answer=answers.JobView, problems=(404, 409),
+    ),
+    _post(
+        "/v1/jobs/{id}/resume", "resume_job", jobs.resume_job, "Let a parked job go on", "jobs",
+        body=shapes.ResumeBody, answer=answers.JobView, problems=(404, 409), example={"data": {"code": "123456"}},
+    ),
+    _post(
+        "/v1/resume", "resume_jobs", jobs.resume_jobs, "Let parked jobs go on that wait for one key, or are of a group",
+        "jobs", body=shapes.ResumeManyBody, body_required=True, answer=answers.Resumed, example={"key": "example.org"},
     ),
     _get(
         "/v1/jobs/{id}/explain", "explain_job", jobs.explain_job, "Why the job does not run now", "jobs",
@@ -143,6 +151,20 @@ TABLE: tuple[Entry, ...] = (
     _get(
         "/v1/schedules/{name:path}", "show_schedule", schedules.show_schedule, "Show a schedule", "schedules",
         answer=answers.ScheduleView, problems=(404,),
+    ),
+    _get(
+        "/v1/subscriptions", "list_subscriptions", subscriptions.list_subscriptions,
+        "List who hears of the ends of which jobs", "subscriptions", answer=answers.Subscriptions,
+    ),
+    _post(
+        "/v1/subscriptions", "add_subscription", subscriptions.add_subscription,
+        "Tell an endpoint when jobs end, or change what it hears of", "subscriptions", body=shapes.SubscriptionBody,
+        body_required=True, answer=answers.SubscriptionView,
+        example={"name": "ops", "endpoint": "pager", "ends": ["dead_letter"]},
+    ),
+    _post(
+        "/v1/subscriptions/{name:path}/remove", "remove_subscription", subscriptions.remove_subscription,
+        "Tell it no more", "subscriptions", answer=answers.Unsubscribed, problems=(404,),
     ),
     _get(
         "/v1/dead-letter", "list_dead_letters", jobs.list_dead_letters, "List dead letters, newest first",

@@ -16,7 +16,7 @@ from holdfast.store.port import Transaction
 SUMMARY_FIELDS = (
     "id", "type", "status", "queue", "group", "tenant", "priority", "attempts", "max_attempts", "failed", "crashed",
     "interrupted", "scheduled_at", "created_at", "updated_at", "started_at", "completed_at", "error", "progress",
-    "version",
+    "version", "auth",
 )  # fmt: skip
 _SHOWN_RUNNING, _SHOWN_RECENT = 20, 25
 

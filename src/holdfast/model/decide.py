@@ -6,7 +6,19 @@ from typing import NamedTuple, assert_never
 
 from holdfast.model.failure import Failure
 from holdfast.model.lease import Claim
-from holdfast.model.outcome import Abandoned, Crashed, Outcome, Raised, Returned, Snoozed, Stopped, Suspected, Unstarted
+from holdfast.model.outcome import (
+    Abandoned,
+    Crashed,
+    Outcome,
+    Parked,
+    Raised,
+    Returned,
+    Snoozed,
+    Stopped,
+    Suspected,
+    Unstarted,
+)
+from holdfast.model.parking import MOST_PARKS, TOO_MANY, question
 from holdfast.model.policy import Policy
 from holdfast.model.status import ALONE, Status
 
@@ -27,9 +39,12 @@ class Move(NamedTuple):
     hold: int = 0  # reasons to hold it, added
     free: int = ALONE  # and taken away: a run that ended by itself clears a suspect
     why: str = "completed"
+    auth: str | None = None  # what a person is asked, where, under which key, and for how long
+    auth_key: str | None = None
+    auth_ms: int = 0
 
 
-def decide(claim: Claim, outcome: Outcome, policy: Policy, *, spread: float) -> Move:
+def decide(claim: Claim, outcome: Outcome, policy: Policy, *, spread: float) -> Move:  # noqa: PLR0911  # one each
     """The move that follows from the outcome. `spread` in [0, 1) picks the jitter of the back-off."""
     match outcome:
         case Returned(result, _):
@@ -42,6 +57,8 @@ def decide(claim: Claim, outcome: Outcome, policy: Policy, *, spread: float) -> 
             return Move(Status.QUEUED, error=failure.as_text(), wait_ms=0, give_back=1, hold=ALONE, why="suspected")
         case Snoozed(for_ms):
             return Move(Status.QUEUED, wait_ms=for_ms, give_back=1, why="snoozed")
+        case Parked():
+            return _parked(claim, outcome)
         case Stopped():
             return Move(Status.QUEUED, give_back=1, interrupted=1, free=0, why="interrupted")
         case Unstarted():
@@ -68,6 +85,19 @@ def _failed(
         return Move(Status.DEAD_LETTER, error=error, failed=1, why="attempts exhausted")
     wait = policy.backoff.delay_ms(claim.attempts, spread) if after_ms is None else after_ms
     return Move(Status.QUEUED, error=error, wait_ms=wait, failed=1, why="retry")
+
+
+def _parked(claim: Claim, outcome: Parked) -> Move:
+    if claim.parks >= MOST_PARKS:
+        return Move(Status.DEAD_LETTER, error=TOO_MANY.as_text(), failed=1, why="parks exhausted")
+    return Move(
+        Status.AWAITING_AUTH,
+        give_back=1,
+        why="parked",
+        auth=question(outcome.reason, outcome.url),
+        auth_key=outcome.key,
+        auth_ms=outcome.for_ms,
+    )
 
 
 def _crashed(claim: Claim, failure: Failure, policy: Policy, *, spread: float, alone: bool) -> Move:

@@ -41,6 +41,7 @@ CODES: dict[str, str] = {
     "GROUP_NOT_FOUND": "no job bears this group",
     "JOB_NOT_FOUND": "no job has that id",
     "SCHEDULE_NOT_FOUND": "no schedule has that name",
+    "SUBSCRIPTION_NOT_FOUND": "no subscription has that name",
     "NOT_IN_CODE": "the schedule was made at run time, so there is no code to go back to",
     "PARENT_NOT_FOUND": "a job that another shall wait for is not there, or is another tenant's",
     "PARENT_FAILED": "a job that this one waited for ended failed, dead_letter or cancelled",
@@ -86,6 +87,9 @@ CODES: dict[str, str] = {
     "LEASE_EXPIRED": "the worker stopped renewing its lease",
     "WORKER_DIED": "the worker's process ended during the run",
     "CANCELLED": "stopped on request",
+    "TOO_MANY_PARKS": "the job has waited for a person too many times",
+    "AUTH_EXPIRED": "nobody did in time what a parked job waits for",
+    "NO_SECRET": "there is no key to encrypt with, or none that can be used",
     "WEBHOOK_REFUSED": "a webhook may not go to that address",
     "WEBHOOK_ENDPOINT": "no endpoint for webhooks has that name",
     "WEBHOOK_SECRET": "the secret of a webhook is missing, or none that can be used",
@@ -184,13 +188,19 @@ class Snooze(HandlerSignal):
 
 
 class AwaitAuth(HandlerSignal):
-    """A person must act first. Parking is not built yet: for now the job ends `failed` with the reason."""
+    """A person must act first: the job is parked, and runs again when somebody resumes it; spends no attempt.
+
+    `url` is where the person goes to, `key` what several jobs wait for together. Nobody within `expires` seconds, and
+    the job ends `dead_letter`.
+    """
 
     def __init__(self, reason: str, url: str | None = None, key: str | None = None, *, expires: float = 10_800) -> None:
+        from holdfast.model.parking import check_address, check_key, check_reason  # noqa: PLC0415  # it imports this
+
         super().__init__(reason)
-        self.reason = reason
-        self.url = url
-        self.key = key
+        self.reason = check_reason(reason)
+        self.url = check_address(url)
+        self.key = check_key(key)
         self.expires = _seconds(expires)
 
 

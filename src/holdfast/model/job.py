@@ -65,7 +65,19 @@ class Job:
 
     def as_json(self) -> dict[str, Any]:
         """The public form: the same object on the command line, over HTTP and over MCP."""
-        return {name: _plain(getattr(self, name)) for name in PUBLIC_FIELDS}
+        return {name: _plain(getattr(self, name)) for name in PUBLIC_FIELDS} | {"auth": self._question()}
+
+    def _question(self) -> dict[str, Any] | None:
+        """What a parked job waits for; the answer that a person gives is shown to nobody but the handler."""
+        if self.status is not Status.AWAITING_AUTH:
+            return None
+        asked = self.auth or {}
+        return {
+            "reason": asked.get("reason"),
+            "url": asked.get("url"),
+            "key": self.auth_key,
+            "until": _plain(self.auth_until),
+        }
 
 
 # The lease token never leaves the workers: who knows it could finish the run.
@@ -73,6 +85,7 @@ PUBLIC_FIELDS = (
     "id", "type", "status", "queue", "group", "tenant", "priority", "attempts", "max_attempts", "failed", "crashed",
     "interrupted", "scheduled_at", "created_at", "updated_at", "started_at", "completed_at", "payload", "result",
     "error", "progress", "context", "idempotency_key", "payload_version", "lease_owner", "lease_until", "version",
+    "auth",
 )  # fmt: skip
 
 

@@ -48,6 +48,16 @@ class Snoozed:
 
 
 @dataclass(frozen=True, slots=True)
+class Parked:
+    """The handler asked for a person; no attempt is spent. `key`: what several jobs wait for together."""
+
+    reason: str
+    url: str | None
+    key: str | None
+    for_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Stopped:
     """The worker stopped the run, as a deploy does; the attempt is given back."""
 
@@ -62,4 +72,4 @@ class Abandoned:
     """The handler gave up because a cancel was asked for."""
 
 
-Outcome = Returned | Raised | Crashed | Suspected | Snoozed | Stopped | Unstarted | Abandoned
+Outcome = Returned | Raised | Crashed | Suspected | Snoozed | Parked | Stopped | Unstarted | Abandoned

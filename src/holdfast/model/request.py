@@ -22,7 +22,7 @@ class NewJob:
     """A request that has passed every check of its options; its payload is strict JSON text."""
 
     __slots__ = (
-        "coalesce_key", "context", "debounce", "delay", "flow", "group", "key", "key_window", "max_attempts",
+        "coalesce_key", "context", "debounce", "delay", "flow", "force", "group", "key", "key_window", "max_attempts",
         "max_wait", "payload", "payload_version", "priority", "queue", "scheduled_at", "sequence", "tenant",
         "timeout_ms", "type",
     )  # fmt: skip
@@ -30,6 +30,7 @@ class NewJob:
     sequence: int | None
     debounce: int | None
     max_wait: int | None
+    force: bool
     flow: Flow | None
 
     def __init__(
@@ -47,6 +48,7 @@ class NewJob:
         sequence: int | None = None,
         debounce: float | timedelta | None = None,
         max_wait: float | timedelta | None = None,
+        force: object = False,
         group: str | None = None,
         tenant: str = "",
         depends_on: object = None,
@@ -66,8 +68,9 @@ class NewJob:
         self.key = None if key is None else check_name("key", key)
         self.key_window = None if key_window is None else check_key_window(key_window, key)
         self.coalesce_key = self.sequence = self.debounce = self.max_wait = self.flow = None
-        if coalesce_key is not None or sequence is not None or debounce is not None or max_wait is not None:
-            self._newest(coalesce_key, sequence, debounce, max_wait)
+        self.force = False
+        if coalesce_key is not None or sequence is not None or debounce is not None or max_wait is not None or force:
+            self._newest(coalesce_key, sequence, debounce, max_wait, force)
         self.group = None if group is None else check_name("group", group)
         self.tenant = tenant if tenant == "" else check_name("tenant", tenant)
         self.max_attempts = check_count("max_attempts", max_attempts, MOST_ATTEMPTS)
@@ -77,11 +80,11 @@ class NewJob:
         if depends_on is not None or on_parent is not None or limits is not None:
             self._tie(depends_on, on_parent, limits)
 
-    def _newest(self, key: object, sequence: object, debounce: object, max_wait: object) -> None:
+    def _newest(self, key: object, sequence: object, debounce: object, max_wait: object, force: object) -> None:
         """What a newer request with the same coalesce key does to an older one."""
         if key is None:
             raise BadInput(
-                "BAD_OPTION", "sequence, debounce and max_wait need a coalesce_key: what is it the newest of?"
+                "BAD_OPTION", "sequence, force, debounce and max_wait need a coalesce_key: what is it the newest of?"
             )
         if self.key is not None:
             raise BadInput("BAD_OPTION", "give key or coalesce_key: a job is the only one of its kind, or the newest")
@@ -90,6 +93,10 @@ class NewJob:
             if type(sequence) is not int or not 0 <= sequence < 2**63:
                 raise BadInput("BAD_OPTION", f"sequence is a whole number from 0, below 2^63, not {shown(sequence)}")
             self.sequence = sequence
+        if force:
+            if force is not True or sequence is None:
+                raise BadInput("BAD_OPTION", "force=True lets a request in whose sequence is known: give that, too")
+            self.force = True
         if debounce is not None:
             if self.delay is not None or self.scheduled_at is not None:
                 raise BadInput("BAD_OPTION", "debounce says when the job is due: leave out delay and scheduled_at")
@@ -115,7 +122,7 @@ class NewJob:
         job.type, job.payload, job.queue, job.priority = self.type, payload, self.queue, self.priority
         job.delay, job.scheduled_at = self.delay, self.scheduled_at
         job.coalesce_key, job.sequence, job.debounce = self.coalesce_key, self.sequence, self.debounce
-        job.max_wait = self.max_wait
+        job.max_wait, job.force = self.max_wait, self.force
         job.key, job.key_window, job.group, job.tenant = self.key, self.key_window, self.group, self.tenant
         job.max_attempts, job.timeout_ms = self.max_attempts, self.timeout_ms
         job.context, job.payload_version, job.flow = self.context, self.payload_version, self.flow

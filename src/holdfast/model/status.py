@@ -61,6 +61,7 @@ MOVES: dict[Status, tuple[tuple[str, Status], ...]] = {
     ),
     Status.AWAITING_AUTH: (
         ("resume", Status.QUEUED),
+        ("replaced by a newer request", Status.QUEUED),
         ("cancel", Status.CANCELLED),
         ("expiry", Status.DEAD_LETTER),
     ),

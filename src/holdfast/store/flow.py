@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.store.groups import GroupVerbs
+from holdfast.store.subscriptions import SubscriptionVerbs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.store.port import Ending, Tied
 
 
-class FlowVerbs(GroupVerbs):
+class FlowVerbs(GroupVerbs, SubscriptionVerbs):
     """Part of the transaction of either store."""
 
     __slots__ = ()
@@ -36,8 +37,10 @@ class FlowVerbs(GroupVerbs):
 
     def over(self, ended: Sequence[tuple[str, str]]) -> None:
         """Jobs have reached these statuses, their last: what waits for them goes on, or ends with them."""
+        self.announce(ended)
         while ended:  # what ends with them ends in turn: round by round, however long the chain
             ended = self._settle_parents(ended)
+            self.announce(ended)
 
     def finish_and_follow(self, endings: Sequence[Ending], *, expired: bool) -> list[bool]:
         """End runs and store what they asked to be done next. If one asked for what cannot be, that one fails."""

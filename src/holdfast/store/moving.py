@@ -25,6 +25,7 @@ TABLES = {
     "job_pauses": "pauses",
     "job_audit": "audit",
     "job_sequences": "sequences",
+    "job_subscriptions": "subscriptions",
     "job_schedules": "schedules",
     "job_parents": "parents",
 }

@@ -45,7 +45,7 @@ class NewestVerbs(CommonVerbs):
         row = self.new_row(job, "")
         key = self._key_of(job, row)
         self.lock_keys([key])
-        if job.sequence is not None and (newer := self._too_late(key, job.sequence)):
+        if job.sequence is not None and (newer := self._too_late(key, job)):
             return newer, "discarded"
         job_id = self._replaced(job, row, key)
         answer = "replaced"
@@ -87,7 +87,7 @@ class NewestVerbs(CommonVerbs):
         for key, sequence in self.key_of(job_id):
             rivals = self.run("newest_waiting", **_named(key)) + self.run("newest_running", **_named(key))
             known = [] if sequence is None else self.run("sequence", **_named(key))
-            rivals += [(newest,) for last, newest in known if last > sequence]
+            rivals += [(newest,) for last, newest, _ in known if last > sequence]
             for rival, *_ in rivals:
                 if rival != job_id:
                     return str(rival)
@@ -103,14 +103,17 @@ class NewestVerbs(CommonVerbs):
         assert job.coalesce_key is not None, "jobs without a key are inserted"
         return str(row["tenant"]), job.type, job.coalesce_key
 
-    def _too_late(self, key: Key, sequence: int) -> str | None:
-        """The job of a newer request, or of the same one unless it ended badly."""
-        for last, job_id in self.run("sequence", **_named(key)):
-            if sequence > last:
+    def _too_late(self, key: Key, request: NewJob) -> str | None:
+        """The job of a newer request; or of the same one, unless it ended badly or is forced."""
+        for last, job_id, ended in self.run("sequence", **_named(key)):
+            assert request.sequence is not None, "only requests with a number are asked about"
+            if request.sequence > last:
                 return None
-            job = self.get(job_id) if sequence == last else None
-            if job is not None and job.status in TERMINAL and job.status is not Status.COMPLETED:
-                return None
+            if request.sequence == last:
+                job = self.get(job_id)
+                status = ended if job is None else job.status
+                if request.force or (status in TERMINAL and status != Status.COMPLETED):
+                    return None
             self.change("sequence_late", now=self.stamp, **_named(key))
             return str(job_id)
         return None

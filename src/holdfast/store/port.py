@@ -15,6 +15,7 @@ from holdfast.model.lease import Claim, Lane
 from holdfast.model.news import News
 from holdfast.model.request import NewJob
 from holdfast.model.schedule import Schedule
+from holdfast.model.subscription import Subscription
 
 
 class Ending(NamedTuple):
@@ -104,6 +105,14 @@ class Transaction(Protocol):
     def note(self, job_id: str, *, from_status: str, why: str, attempt: int = 0, actor: str | None = None) -> None:
         """Add a line of history about an act of a person."""
 
+    def parked(self, *, tenant: str, key: str | None, group: str | None, after: str, limit: int) -> list[str]:
+        """Jobs of a tenant that wait for a person, by key or group, in the order of their ids; nobody else resumes them
+        meanwhile.
+        """
+
+    def unpark(self, answers: Sequence[tuple[str, str | None]], actor: str | None = None) -> list[str]:
+        """Let parked jobs go on, given as (id, encrypted answer); answers which of them were parked, and go on."""
+
     def history(self, job_id: str) -> list[dict[str, Any]]:
         """The job's lines of history, oldest first, at most a hundred."""
 
@@ -137,6 +146,9 @@ class Transaction(Protocol):
 
     def next_expiry(self) -> int | None:
         """When the earliest lease ends that has not ended yet; None if nothing runs."""
+
+    def expire_parked(self, limit: int) -> int:
+        """End jobs that waited for a person for too long; answers how many."""
 
     def held_by(self, owner: str) -> list[Claim]:
         """The runs held by one owner, by all of a supervisor (`name/...`), or by anyone (empty)."""
@@ -244,6 +256,18 @@ class Transaction(Protocol):
 
     def due_schedules(self) -> tuple[list[str], int | None]:
         """The schedules with a tick to deal with, or that are ahead of a clock set back; and when the next tick is."""
+
+    # for those who hear of ends
+    def subscriptions(self) -> list[Subscription]:
+        """Who hears of the ends of which jobs, by name."""
+
+    def subscribe(self, one: Subscription, by: str) -> None:
+        """Store a subscription, or change the one of its name. From then on each end that fits stores a delivery, in
+        the transaction that ends the job; in processes that ended jobs before, a few seconds later.
+        """
+
+    def unsubscribe(self, name: str) -> bool:
+        """Forget a subscription; False if there is none."""
 
     # for seeing
     def versions(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:

@@ -1,8 +1,11 @@
-"""Ends runs that nobody holds any more: leases that ran out, and leases of workers of this machine that died."""
+"""Ends runs that nobody holds any more: leases that ran out, and leases of workers of this machine that died. And jobs
+that waited for a person for too long.
+"""
 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -63,9 +66,12 @@ class Watchdog:
             self._quiet_until = now + lease
         elif now - ran_at > self.interval + lease / 2 and self._quiet_until <= ran_at:
             self._quiet_until = now + lease
-        counts = {} if now < self._quiet_until else repairs.recover_expired(tx, self._policies)
+        counts: Counter[str] = Counter()
+        if now >= self._quiet_until:
+            counts.update(repairs.recover_expired(tx, self._policies))
+            counts.update(repairs.expire_parked(tx))
         self.interval = self._pause(tx) if now >= self._quiet_until else self._shortest
-        return counts
+        return dict(counts)
 
     def _pause(self, tx: Transaction) -> float:
         """Long where leases are: what is claimed from now on is seen before it can expire, and what runs is known."""

@@ -10,13 +10,12 @@ from pathlib import Path
 
 from holdfast.model.backoff import Backoff
 from holdfast.model.errors import BadInput
-from holdfast.model.request import check_count, check_name
-from holdfast.model.status import TERMINAL
+from holdfast.model.request import check_count
+from holdfast.model.subscription import ATTEMPTS
 from holdfast.webhooks.signing import check_secret
 
 # 5 s, 10 s, 20 s and so on up to six hours: with 16 attempts a receiver may be away for a day.
 PATIENT = Backoff(base_ms=2_500, cap_ms=6 * 3_600_000, jitter_ms=1_000)
-ATTEMPTS = 16
 _LONGEST_TIMEOUT = 60.0
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,99}")
 _TAKEN = frozenset({
@@ -33,8 +32,6 @@ class Endpoint:
     several with spaces between them; or secrets themselves, for applications that keep them in a vault of their own.
     `signature_header` adds a `sha256=` signature of the body under that name; `event_header` and `id_header` name the
     event and the delivery for such receivers.
-    `ends` are statuses of jobs (`completed`, `failed`, `dead_letter`, `cancelled`) that it hears of, of these `types`
-    and `groups`; none means all.
     """
 
     url: str = field(repr=False)  # some receivers put a token into its path
@@ -45,13 +42,9 @@ class Endpoint:
     signature_header: str | None = None
     event_header: str | None = None
     id_header: str | None = None
-    ends: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("secrets", "ends", "types", "groups"):
-            object.__setattr__(self, name, _texts(name, getattr(self, name)))
+        object.__setattr__(self, "secrets", _texts("secrets", self.secrets))
         if not self.secrets:
             raise BadInput("WEBHOOK_SECRET", "an endpoint needs a secret, as in secrets=['env:BILLING_WEBHOOK_SECRET']")
         for secret in self.secrets:
@@ -65,23 +58,10 @@ class Endpoint:
         for header in filter(None, (self.signature_header, self.event_header, self.id_header)):
             if not _HEADER.fullmatch(header) or header.lower() in _TAKEN:
                 raise BadInput("BAD_OPTION", f"{header[:50]!a} cannot be a header of yours: use X-...")
-        for status in self.ends:
-            if status not in TERMINAL:
-                raise BadInput("BAD_OPTION", f"ends has {status[:50]!a}; a job ends as: {', '.join(sorted(TERMINAL))}")
-        for name in self.types + self.groups:
-            check_name("a type or group", name)
 
     def current_secrets(self) -> list[str]:
         """The secrets as they are now, newest first."""
         return [check_secret(secret) for reference in self.secrets for secret in _read(reference)]
-
-    def hears_of(self, status: str, type: str, group: str | None) -> bool:
-        """Whether it is told of such an end."""
-        return (
-            status in self.ends
-            and (not self.types or type in self.types)
-            and (not self.groups or group in self.groups)
-        )  # fmt: skip
 
 
 def _texts(name: str, given: Iterable[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.engine import jobs
 from holdfast.engine.leases import progress
+from holdfast.engine.sealing import unseal
 from holdfast.model.errors import BadInput, StoreError
 from holdfast.model.job import loads
 from holdfast.model.payload import encode
@@ -73,6 +74,13 @@ class JobContext:
     def context(self) -> dict[str, Any]:
         """Who asked for it: user_id, user_role, correlation_id, trace_id."""
         return loads(self._claim.context)  # type: ignore[no-any-return]
+
+    @property
+    def auth(self) -> dict[str, Any] | None:
+        """What a person gave when the job was resumed; None if nothing. Kept until the job ends, or asks again."""
+        if self._claim.auth_data is None:
+            return None
+        return unseal(self._claim.id, self._claim.auth_data)  # type: ignore[no-any-return]
 
     @property
     def cancelled(self) -> bool:

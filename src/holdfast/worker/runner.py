@@ -14,7 +14,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from holdfast.engine.signature import quick_json, write_json
 from holdfast.model.errors import AwaitAuth, PayloadError, Permanent, Retry, Snooze
 from holdfast.model.failure import Failure, failure_of
-from holdfast.model.outcome import Outcome, Raised, Returned, Snoozed
+from holdfast.model.outcome import Outcome, Parked, Raised, Returned, Snoozed
 from holdfast.model.payload import encode
 from holdfast.worker.context import JobContext
 
@@ -218,7 +218,9 @@ def outcome_of(error: BaseException, definition: Definition) -> Outcome:
             return Snoozed(max(0, int(seconds * 1000)))
         case Retry(after=after):
             return Raised(failure_of(error), after_ms=None if after is None else max(0, int(after * 1000)))
-        case Permanent() | AwaitAuth() | PayloadError():
+        case AwaitAuth(reason=reason, url=url, key=key, expires=seconds):
+            return Parked(reason, url, key, int(seconds * 1000))
+        case Permanent() | PayloadError():
             return Raised(failure_of(error), permanent=True)
         case _:
             return Raised(failure_of(error), permanent=isinstance(error, definition.policy.permanent))

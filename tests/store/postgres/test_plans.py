@@ -54,6 +54,11 @@ HOT = {
     "purge": {"ids": "{a,b}", "statuses": "{failed,failed}"},
     "running": {"now": NOW},
     "held_by": {"owner": "w"},
+    "parked_late": {"now": NOW, "limit": 10},
+    "parked": {"tenant": "", "key": "k", "group": None, "after": "", "limit": 10},
+    "unpark": {"answers": '[["a",null],["b",null]]', "now": NOW},
+    "endings": {"ids": "{a,b}"},
+    "sequence_ended": {"ids": "{a,b}"},
 }
 FINISH = IDS | {
     "results": "{null,null}", "moves": "{1,1}", "statuses": "{completed}", "due": "{null}", "errors": "{null}", "give_back": "{0}",

@@ -16,6 +16,7 @@ from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
 from holdfast.model.schedule import plan_of
 from holdfast.model.status import GROUP_PAUSED, TENANT_PAUSED
+from holdfast.model.subscription import subscription
 from holdfast.store.postgres.store import PostgresStore
 from tests.servers.postgres import server
 from tests.store.given import DONE, TABLES, claim, dead, enqueue, finish, get, listed, write
@@ -48,6 +49,8 @@ def shared():
         run = claim(store, Lane("default", "waiting"), limit=1)[0]
         write(store, lambda tx, run=run: jobs.cancel(tx, run.id))
         write(store, lambda tx, tenant=tenant: tx.cancel_note(tenant, "g", types=None, mode="immediate", by=None))
+        heard = subscription(f"ops {tenant}", "pager", ends=["failed"], tenant=tenant or None)
+        write(store, lambda tx, heard=heard: tx.subscribe(heard, "ann"))
     write(store, lambda tx: tx.pause("images", "ann"))
     write(store, lambda tx: tx.lead("me", 1000))
     write(store, lambda tx: schedules.declare(tx, {"often": plan_of(NewJob("mail", "{}", tenant="acme"), every=60)}))
@@ -91,6 +94,7 @@ COLUMN = {
     "job_queue": "version", "job_history": "why", "job_figures": "count", "job_workers": "pid", "job_pauses": "paused_by",
     "job_leader": "owner", "job_audit": "act", "job_sequences": "discarded",
     "job_schedules": "note", "job_parents": "done", "job_cancels": "mode", "job_stopping": "token",
+    "job_subscriptions": "endpoint",
 }  # fmt: skip
 
 
@@ -149,6 +153,11 @@ class TestEveryTable:
             assert attempt(shared, "tenant", reads(table), tenant) == (own if tenant else 0)
             assert attempt(shared, "tenant", inserts(table), tenant) == 0
             for statement in WRITES:
+                assert attempt(shared, "tenant", statement(table), tenant) == "denied"
+        elif table == "job_subscriptions":  # its own, and those for every tenant
+            seen = rows(shared, table, "tenant is null or tenant = 'acme'" if tenant else "tenant is null")
+            assert attempt(shared, "tenant", reads(table), tenant) == seen
+            for statement in (*WRITES, inserts):
                 assert attempt(shared, "tenant", statement(table), tenant) == "denied"
         else:
             looks = table in ("job_workers", "job_pauses")

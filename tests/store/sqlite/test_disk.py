@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from holdfast.model.errors import StoreError
 from holdfast.model.request import NewJob
 from tests.store.given import DONE, enqueue, finish, listed, running, status, write
+from tests.worker.workshop import Workshop, wait_for
 
 
 def code_of(call):
@@ -97,3 +100,28 @@ def test_a_bulk_enqueue_that_does_not_fit_stores_none(small_disk, open_file):
     assert not news
     assert listed(store) == [kept]
     assert check(store) == "ok"
+
+
+@pytest.mark.slow
+def test_a_worker_that_starts_on_a_full_disk_waits_for_space(small_disk, tmp_path):
+    (tmp_path / "shop").mkdir()
+    with Workshop(tmp_path / "shop", url=f"sqlite:///{small_disk.folder}/jobs.db?synchronous=normal") as workshop:
+        workshop.app.close()
+        small_disk.fill()
+        worker = workshop.start(ready=False)
+        wait_for(lambda: "no space is left on the disk" in workshop.errors(), "the message", seconds=60)
+        assert worker.process.poll() is None
+        small_disk.free()
+        wait_for(lambda: workshop.children(worker), "it works", seconds=60)
+
+
+@pytest.mark.slow
+def test_and_can_be_stopped_while_it_waits(small_disk, tmp_path):
+    (tmp_path / "shop").mkdir()
+    with Workshop(tmp_path / "shop", url=f"sqlite:///{small_disk.folder}/jobs.db?synchronous=normal") as workshop:
+        workshop.app.close()
+        small_disk.fill()
+        worker = workshop.start(ready=False)
+        wait_for(lambda: "no space is left on the disk" in workshop.errors(), "the message", seconds=60)
+        worker.process.send_signal(signal.SIGTERM)
+        assert worker.process.wait(10) == 0

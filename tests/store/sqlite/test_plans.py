@@ -65,6 +65,11 @@ HOT = {
     "cancel_gracefully": ({"id": "0", "tenant": None, "now": NOW}, [KEY]),
     "retry": ({"id": "0", "tenant": None, "now": NOW}, [KEY]),
     "purge": ({"id": "0", "status": "failed"}, [KEY]),
+    "park": ({"id": "0", "token": 1, "auth": "{}", "auth_key": None, "until": NOW}, [KEY]),
+    "parked_late": ({"now": NOW, "limit": 10}, [r"SEARCH job_queue USING INDEX job_queue_parked \(auth_until<\?\)"]),
+    "parked_end": ({"id": "0", "error": "{}", "now": NOW}, [KEY]),
+    "unpark": ({"answers": '[["0",null]]', "now": NOW}, [KEY]),
+    "endings": ({"ids": IDS}, [KEY]),
     "history_of": ({"id": "0"}, [r"SEARCH job_history USING PRIMARY KEY \(job_id=\?\)"]),
 }  # fmt: skip
 

@@ -19,6 +19,7 @@ export function startDrawer() {
   });
   byId("drawer-cancel").addEventListener("click", () => act("cancel"));
   byId("drawer-retry").addEventListener("click", () => act("retry"));
+  byId("drawer-resume").addEventListener("click", () => act("resume"));
 }
 
 export async function openDrawer(id) {
@@ -62,9 +63,11 @@ function show(job, reasons, history) {
   write(byId("drawer-title"), job.type);
   byId("drawer-cancel").hidden = !WAITING.has(job.status);
   byId("drawer-retry").hidden = !AGAIN.has(job.status);
+  byId("drawer-resume").hidden = job.status !== "awaiting_auth";
   byId("drawer-body").replaceChildren(
     make("p", "state", chip(job.status), make("span", "", reasons.map((reason) => reason.text).join("; "))),
     counters(job),
+    ...question(job),
     ...progress(job),
     make("h3", "", "What happened"),
     timeline(job, history),
@@ -82,6 +85,22 @@ function counters(job) {
     list.append(make("div", value === 0 ? "zero" : "", make("dt", "", name), make("dd", "", String(value))));
   }
   return list;
+}
+
+/** What a person is asked. Only an address of the web becomes a link: a script's address must not run here. */
+function question(job) {
+  if (!job.auth) return [];
+  const line = make("p", "question", job.auth.reason ?? "a person must act first");
+  const url = job.auth.url ?? "";
+  if (/^https?:\/\//i.test(url)) {
+    const link = make("a", "", url);
+    link.href = url;
+    link.target = "_blank";
+    link.rel = "noopener noreferrer";
+    line.append(" ", link);
+  }
+  const until = job.auth.until ? [make("p", "quiet", `until ${clock(job.auth.until)}`)] : [];
+  return [make("h3", "", "Waits for a person"), line, ...until];
 }
 
 function progress(job) {

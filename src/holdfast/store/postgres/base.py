@@ -9,6 +9,7 @@ from holdfast.model import stamp
 from holdfast.model.errors import StoreError
 from holdfast.model.news import News
 from holdfast.store.flow import FlowVerbs
+from holdfast.store.subscriptions import Known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -89,6 +90,16 @@ class Verbs(FlowVerbs):
     def keep_uncancelled(self, tenant: str, group: str) -> None:
         """Until the transaction ends, nobody cancels the group."""
         self.run("cancel_lock_shared", scope=_scope(tenant, group))
+
+    def known(self) -> Known:
+        """What this connection remembers of subscriptions."""
+        if self.connection.known is None:
+            self.connection.known = Known()
+        return self.connection.known
+
+    def free_active(self, job_id: str) -> None:
+        """A job has ended: let go of its idempotency key, if that is how long it is kept."""
+        self.run("free_active_key", ids=array([job_id]))
 
     def write_history(self, lines: Sequence[Line]) -> None:
         if not lines:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from holdfast.model.ids import new_ids
 from holdfast.model.status import TERMINAL, Status
@@ -36,6 +36,10 @@ class JobVerbs(Verbs):
             self.tie([(jobs[place], answers[place][0]) for place in tied if answers[place][1]])
         return answers
 
+    def insert_anyway(self, jobs: Sequence[NewJob]) -> None:
+        """What belongs to the end of a run."""
+        self._insert(jobs)
+
     def _insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         ids = new_ids(self.now, len(jobs))
         self.news.queues.update([job.queue for job in jobs])
@@ -52,6 +56,9 @@ class JobVerbs(Verbs):
 
     def has_key(self, tenant: str, key: str) -> bool:
         return super().has_key(tenant or self.connection.location.tenant, key)
+
+    def parked(self, *, tenant: str, **where: Any) -> list[str]:
+        return super().parked(tenant=tenant or self.connection.location.tenant, **where)
 
     def new_row(self, job: NewJob, job_id: str) -> dict[str, object]:
         """The same, with the tenant of the address where the job names none."""

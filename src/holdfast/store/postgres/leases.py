@@ -155,18 +155,22 @@ class LeaseVerbs(Verbs):
         ended: list[tuple[str, str, str, str, str]] = []
         over: list[tuple[str, str]] = []
         freed: list[str] = []
-        for claim, _, _ in endings:
+        for claim, move, _ in endings:
             status = reached[claim.id, claim.token]
             self.news.jobs.append(claim.id)
             self.news.of_group(claim.tenant, claim.group)
             if status == Status.QUEUED:
                 self.news.queues.add(claim.queue)
                 continue
+            if status == Status.AWAITING_AUTH:
+                self.park(claim, move)
+                continue
+            if claim.auth_data is not None:
+                self.forget_answer(claim)
             if claim.key_until == "active":
                 freed.append(claim.id)
             ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
-            if status != Status.AWAITING_AUTH:
-                over.append((claim.id, status))
+            over.append((claim.id, status))
         if freed:
             self.run("free_active_key", ids=array(freed))
         unusual = [ending for ending in endings if ending.move.status is not Status.COMPLETED]

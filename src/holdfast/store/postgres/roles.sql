@@ -36,6 +36,7 @@ alter table job_pauses owner to holdfast_owner;
 alter table job_leader owner to holdfast_owner;
 alter table job_audit owner to holdfast_owner;
 alter table job_sequences owner to holdfast_owner;
+alter table job_subscriptions owner to holdfast_owner;
 alter table job_schedules owner to holdfast_owner;
 alter table job_parents owner to holdfast_owner;
 alter table job_cancels owner to holdfast_owner;
@@ -47,11 +48,11 @@ grant select on holdfast_schema to holdfast_worker, holdfast_reader, holdfast_te
 
 grant select, insert, update, delete
     on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
-    job_schedules, job_parents, job_cancels, job_stopping
+    job_schedules, job_parents, job_cancels, job_stopping, job_subscriptions
     to holdfast_worker;
 grant select
     on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
-    job_schedules, job_parents, job_cancels, job_stopping
+    job_schedules, job_parents, job_cancels, job_stopping, job_subscriptions
     to holdfast_reader;
 
 -- Pauses and workers tell a tenant why its job waits. Figures count the jobs of all tenants, and schedules hold
@@ -60,6 +61,8 @@ grant select, insert, update, delete
     on job_queue, job_history, job_sequences, job_parents, job_cancels, job_stopping
     to holdfast_tenant;
 grant select on job_workers, job_pauses to holdfast_tenant;
+-- What a tenant ends is told to those who asked for it.
+grant select on job_subscriptions to holdfast_tenant;
 -- What a tenant deletes is written down, and stays so.
 grant select, insert on job_audit to holdfast_tenant;
 
@@ -79,6 +82,10 @@ drop policy if exists job_sequences_worker on job_sequences;
 create policy job_sequences_worker on job_sequences to holdfast_worker using (true) with check (true);
 drop policy if exists job_sequences_reader on job_sequences;
 create policy job_sequences_reader on job_sequences for select to holdfast_reader using (true);
+drop policy if exists job_subscriptions_worker on job_subscriptions;
+create policy job_subscriptions_worker on job_subscriptions to holdfast_worker using (true) with check (true);
+drop policy if exists job_subscriptions_reader on job_subscriptions;
+create policy job_subscriptions_reader on job_subscriptions for select to holdfast_reader using (true);
 drop policy if exists job_queue_reader on job_queue;
 create policy job_queue_reader on job_queue for select to holdfast_reader using (true);
 drop policy if exists job_history_reader on job_history;

@@ -50,7 +50,9 @@ class UpkeepVerbs(Verbs):
         return stamp.to_text(max(0, self.now - ms))
 
     def _purge(self, jobs: list[tuple[str, str]]) -> int:
-        self.run("purge_hold", ids=array(job_id for job_id, _ in jobs))
+        if jobs:
+            self.run("purge_hold", ids=array(job_id for job_id, _ in jobs))
+            self.change("sequence_ended", ids=array(job_id for job_id, _ in jobs))
         gone = self.run("purge", ids=array(job_id for job_id, _ in jobs), statuses=array(status for _, status in jobs))
         if gone:
             self.run("purge_history", ids=array(job_id for (job_id,) in gone))

@@ -7,6 +7,7 @@ import json
 from holdfast.model import stamp
 from holdfast.model.news import News
 from holdfast.store.flow import FlowVerbs
+from holdfast.store.subscriptions import Known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,6 +86,16 @@ class Verbs(FlowVerbs):
     def ids(self, ids: Sequence[str]) -> str:
         """Ids as one parameter; ids hold nothing that JSON would escape."""
         return json.dumps(ids)
+
+    def known(self) -> Known:
+        """What this connection remembers of subscriptions."""
+        if self.connection.known is None:
+            self.connection.known = Known()
+        return self.connection.known
+
+    def free_active(self, job_id: str) -> None:
+        """A job has ended: let go of its idempotency key, if that is how long it is kept."""
+        self.run("free_active_key", id=job_id)
 
     def write_history(self, lines: Sequence[Line]) -> None:
         for line in lines:

@@ -35,8 +35,15 @@ class JobVerbs(Verbs):
         self.connection.release()
         return answers
 
+    def insert_anyway(self, jobs: Sequence[NewJob]) -> None:
+        """What belongs to the end of a run is let in even on a nearly full disk: else the run could not be finished."""
+        self._store(jobs)
+
     def _insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         self.check_space(sum(len(job.payload) for job in jobs))
+        return self._store(jobs)
+
+    def _store(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         ids = new_ids(self.now, len(jobs))
         for job in jobs:
             self.news.of_group(job.tenant, job.group)

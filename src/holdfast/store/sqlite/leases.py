@@ -153,11 +153,15 @@ class LeaseVerbs(Verbs):
             if status == Status.QUEUED:
                 self.news.queues.add(claim.queue)
                 continue
+            if status == Status.AWAITING_AUTH:
+                self.park(claim, move)
+                continue
+            if claim.auth_data is not None:
+                self.forget_answer(claim)
             if claim.key_until == "active":
                 self.run("free_active_key", id=claim.id)
             ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
-            if status != Status.AWAITING_AUTH:
-                over.append((claim.id, status))
+            over.append((claim.id, status))
         self.write_history([line_of(ending, reached.get(ending.claim.id)) for ending in unusual])
         self._count(ended)
         if over:

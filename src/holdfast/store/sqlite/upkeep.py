@@ -37,6 +37,7 @@ class UpkeepVerbs(Verbs):
         self.forget_groups()
 
     def purge(self, job_id: str, status: str) -> bool:
+        self.change("sequence_ended", ids=self.ids([job_id]))
         if not self.change("purge", id=job_id, status=status):
             return False
         self.run("purge_history", id=job_id)

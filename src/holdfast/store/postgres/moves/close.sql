@@ -7,6 +7,7 @@ alter table job_pauses rename to moved_job_pauses;
 alter table job_leader rename to moved_job_leader;
 alter table job_audit rename to moved_job_audit;
 alter table job_sequences rename to moved_job_sequences;
+alter table job_subscriptions rename to moved_job_subscriptions;
 alter table job_schedules rename to moved_job_schedules;
 alter table job_parents rename to moved_job_parents;
 alter table job_cancels rename to moved_job_cancels;

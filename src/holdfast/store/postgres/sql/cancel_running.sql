@@ -11,5 +11,6 @@ noted as (
 update job_queue as j set
     status = 'cancelled', completed_at = :now::timestamptz, updated_at = :now::timestamptz,
     cancel_requested_at = coalesce(j.cancel_requested_at, :now::timestamptz),
-    error = :error, lease_owner = null, lease_until = null, lease_token = j.lease_token + 1, version = j.version + 1
+    error = :error, lease_owner = null, lease_until = null, lease_token = j.lease_token + 1, auth_data = null,
+    version = j.version + 1
 from run where j.id = run.id

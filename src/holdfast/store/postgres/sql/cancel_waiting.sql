@@ -6,6 +6,6 @@ with waiting as (
 )
 update job_queue as j set
     status = 'cancelled', completed_at = :now::timestamptz, updated_at = :now::timestamptz, error = :error,
-    version = version + 1
+    auth = null, auth_key = null, auth_until = null, auth_data = null, version = version + 1
 from waiting as w where j.id = w.id
 returning w.status

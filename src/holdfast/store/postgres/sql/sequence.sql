@@ -1,3 +1,3 @@
--- sequence: the last number that was given for a coalesce key, and its job.
-select sequence, job_id from job_sequences
+-- sequence: the last number that was given for a coalesce key, its job, and how that ended if it is gone.
+select sequence, job_id, ended from job_sequences
 where tenant = :tenant and type = :type and coalesce_key = :coalesce_key

@@ -7,6 +7,7 @@ delete from job_pauses;
 delete from job_leader;
 delete from job_audit;
 delete from job_sequences;
+delete from job_subscriptions;
 delete from job_schedules;
 delete from job_parents;
 delete from job_cancels;

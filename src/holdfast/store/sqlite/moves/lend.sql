@@ -5,5 +5,6 @@ create temporary view job_figures as select * from main.moved_job_figures;
 create temporary view job_pauses as select * from main.moved_job_pauses;
 create temporary view job_audit as select * from main.moved_job_audit;
 create temporary view job_sequences as select * from main.moved_job_sequences;
+create temporary view job_subscriptions as select * from main.moved_job_subscriptions;
 create temporary view job_schedules as select * from main.moved_job_schedules;
 create temporary view job_parents as select * from main.moved_job_parents;

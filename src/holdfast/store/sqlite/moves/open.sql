@@ -7,6 +7,7 @@ alter table moved_job_pauses rename to job_pauses;
 alter table moved_job_leader rename to job_leader;
 alter table moved_job_audit rename to job_audit;
 alter table moved_job_sequences rename to job_sequences;
+alter table moved_job_subscriptions rename to job_subscriptions;
 alter table moved_job_schedules rename to job_schedules;
 alter table moved_job_parents rename to job_parents;
 alter table moved_job_cancels rename to job_cancels;

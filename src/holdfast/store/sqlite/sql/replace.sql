@@ -1,5 +1,7 @@
--- replace: a newer request takes the place of one that waits. It keeps its id, its age, its group and its turn.
+-- replace: a newer request takes the place of one that waits. It keeps its id, its age, its group and its turn. One that
+-- was parked waits for its run again: the newer request has asked nobody yet, and no answer to the older one is its own.
 update job_queue set
+    status = 'queued', parks = 0, auth = null, auth_key = null, auth_until = null, auth_data = null,
     payload = :payload, payload_version = :payload_version, context = :context, sequence = :sequence,
     priority = min(priority, :priority), scheduled_at = case when :later then max(scheduled_at, :scheduled_at) else min(scheduled_at, :scheduled_at) end,
     max_retries = :max_attempts, timeout_ms = :timeout_ms, attempts = 0, failed = 0, crashed = 0, interrupted = 0,

@@ -5,5 +5,5 @@ update job_queue set
         select coalesce(sum(case scope when 'group' then 8 else 16 end), 0) from job_pauses as p
         where p.tenant = job_queue.tenant
             and (p.scope = 'group' and p.name = group_key or p.scope = 'tenant' and p.name = job_queue.tenant)
-    ) end, attempts = 0, failed = 0, crashed = 0, updated_at = :now, version = version + 1
+    ) end, attempts = 0, failed = 0, crashed = 0, parks = 0, updated_at = :now, version = version + 1
 where id = :id and (:tenant is null or tenant = :tenant) and status in ('failed', 'dead_letter')

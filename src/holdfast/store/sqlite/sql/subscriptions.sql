@@ -1,0 +1,4 @@
+-- subscriptions: who hears of the ends of which jobs.
+select
+    name, endpoint, tenant, ends, types, queues, groups, with_result, max_attempts, updated_at, updated_by
+from job_subscriptions order by name

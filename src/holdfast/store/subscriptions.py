@@ -1,0 +1,116 @@
+"""Who hears of the ends of jobs, the same on every store: deliveries are stored in the transaction that ends the job.
+
+What is known of the subscriptions is remembered for a few seconds, so that ends pay nothing where there are none: a new
+one is in force everywhere after that time at the latest, and at once in the process that stored it.
+"""
+
+from __future__ import annotations
+
+import json
+from time import monotonic
+
+from holdfast.store.parking import ParkingVerbs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from holdfast.model.request import NewJob
+    from holdfast.model.subscription import Subscription
+
+REMEMBERED = 5.0  # seconds
+_LISTS = ("ends", "types", "queues", "groups")
+
+
+class Known:
+    """What a connection remembers."""
+
+    __slots__ = ("subscriptions", "until")
+
+    def __init__(self) -> None:
+        self.subscriptions: list[Subscription] = []
+        self.until = float("-inf")
+
+
+class SubscriptionVerbs(ParkingVerbs):
+    """Part of the transaction of either store."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def known(self) -> Known: ...
+        def insert_anyway(self, jobs: Sequence[NewJob]) -> None: ...
+
+    def subscriptions(self) -> list[Subscription]:
+        return [_subscription(row) for row in self.run("subscriptions")]
+
+    def subscribe(self, one: Subscription, by: str) -> None:
+        lists = {name: json.dumps(getattr(one, name), ensure_ascii=False) for name in _LISTS}
+        row = one._asdict() | lists | {"with_result": int(one.with_result), "updated_by": by}
+        self.run("subscribe", now=self.stamp, **row)
+        self.known().until = float("-inf")
+
+    def unsubscribe(self, name: str) -> bool:
+        self.known().until = float("-inf")
+        return self.change("unsubscribe", name=name) == 1
+
+    def announce(self, ended: Sequence[tuple[str, str]]) -> None:
+        """Store a delivery for each end that somebody wants to hear of."""
+        known = self.known()
+        now = monotonic()
+        if now >= known.until:
+            known.subscriptions = self.subscriptions()
+            known.until = now + REMEMBERED
+        statuses = {status for one in known.subscriptions for status in one.ends}
+        told = [job_id for job_id, status in ended if status in statuses]
+        if told:
+            self._deliver(known.subscriptions, told)
+
+    def _deliver(self, subscriptions: list[Subscription], ids: list[str]) -> None:
+        from holdfast.model.payload import encode  # noqa: PLC0415  # only where somebody listens
+        from holdfast.model.request import NewJob  # noqa: PLC0415
+        from holdfast.model.subscription import DELIVERY, QUEUE, delivery  # noqa: PLC0415
+
+        deliveries = []
+        for row in self.run("endings", ids=self.ids(ids)):
+            job = _ended(row)
+            deliveries += [
+                NewJob(
+                    DELIVERY,
+                    encode(delivery(one, job), limit=_NO_LIMIT),
+                    queue=QUEUE,
+                    tenant=job["tenant"],
+                    group=job["group"],
+                    max_attempts=one.max_attempts,
+                )
+                for one in subscriptions
+                if one.hears_of(job)
+            ]
+        if deliveries:
+            self.insert_anyway(deliveries)
+
+
+_NO_LIMIT = 1 << 30  # a result that could be stored can be told
+_ENDED = (
+    "id", "type", "status", "queue", "group", "tenant", "attempts", "created_at", "completed_at", "version", "error",
+    "result",
+)  # fmt: skip
+
+
+def _ended(row: tuple[Any, ...]) -> dict[str, Any]:
+    job = dict(zip(_ENDED, row, strict=True))
+    for name in ("error", "result"):
+        job[name] = None if job[name] is None else json.loads(job[name])
+    return job
+
+
+def _subscription(row: tuple[Any, ...]) -> Subscription:
+    from holdfast.model.subscription import Subscription  # noqa: PLC0415  # a cold hook ends nothing
+
+    name, endpoint, tenant, *rest = row
+    lists = dict(zip(_LISTS, (tuple(json.loads(text)) for text in rest[:4]), strict=True))
+    return Subscription(
+        name=name, endpoint=endpoint, tenant=tenant, with_result=bool(rest[4]), max_attempts=rest[5], **lists
+    )
