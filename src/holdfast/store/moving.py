@@ -26,6 +26,8 @@ TABLES = {
     "job_audit": "audit",
     "job_sequences": "sequences",
     "job_schedules": "schedules",
+    "job_batches": "batches",
+    "job_items": "items",
 }
 
 

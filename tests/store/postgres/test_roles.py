@@ -19,7 +19,7 @@ from tests.servers.postgres import server
 from tests.store.given import DONE, TABLES, claim, dead, enqueue, finish, get, listed, write
 
 ROLES = ("owner", "worker", "reader", "tenant")
-POLICED = ("job_queue", "job_history", "job_sequences")
+POLICED = ("job_queue", "job_history", "job_sequences", "job_batches", "job_items")
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def rows(url, table, where="true"):
 COLUMN = {
     "job_queue": "version", "job_history": "why", "job_figures": "count", "job_workers": "pid", "job_pauses": "paused_by",
     "job_leader": "owner", "job_audit": "act", "job_sequences": "discarded",
-    "job_schedules": "note",
+    "job_schedules": "note", "job_batches": "version", "job_items": "status",
 }  # fmt: skip
 
 

@@ -148,6 +148,7 @@ class LeaseVerbs(Verbs):
         """Tell watchers, count the endings, and write history for those that are not plain completions."""
         ended: list[tuple[str, str, str, str, str]] = []
         over: list[tuple[str, str]] = []
+        batched: list[str] = []
         freed: list[str] = []
         for claim, _ in endings:
             status = reached[claim.id, claim.token]
@@ -160,13 +161,15 @@ class LeaseVerbs(Verbs):
             ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
             if status != Status.AWAITING_AUTH:
                 over.append((claim.id, status))
+                if claim.batch is not None:
+                    batched.append(claim.id)
         if freed:
             self.run("free_active_key", ids=array(freed))
         unusual = [ending for ending in endings if ending.move.status is not Status.COMPLETED]
         self.write_history([line_of(ending, reached[ending.claim.id, ending.claim.token]) for ending in unusual])
         self._count(ended)
         if over:
-            self.over(over)
+            self.over(over, batched)
 
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
         """Add the endings to the minute's histograms."""

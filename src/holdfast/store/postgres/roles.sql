@@ -37,22 +37,24 @@ alter table job_leader owner to holdfast_owner;
 alter table job_audit owner to holdfast_owner;
 alter table job_sequences owner to holdfast_owner;
 alter table job_schedules owner to holdfast_owner;
+alter table job_batches owner to holdfast_owner;
+alter table job_items owner to holdfast_owner;
 alter table if exists holdfast_move owner to holdfast_owner;
 
 grant select on holdfast_schema to holdfast_worker, holdfast_reader, holdfast_tenant;
 
 grant select, insert, update, delete
     on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
-    job_schedules
+    job_schedules, job_batches, job_items
     to holdfast_worker;
 grant select
     on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
-    job_schedules
+    job_schedules, job_batches, job_items
     to holdfast_reader;
 
 -- Pauses and workers tell a tenant why its job waits. Figures count the jobs of all tenants, and schedules hold
 -- payloads of any, so they are not shown.
-grant select, insert, update, delete on job_queue, job_history, job_sequences to holdfast_tenant;
+grant select, insert, update, delete on job_queue, job_history, job_sequences, job_batches, job_items to holdfast_tenant;
 grant select on job_workers, job_pauses to holdfast_tenant;
 -- What a tenant deletes is written down, and stays so.
 grant select, insert on job_audit to holdfast_tenant;
@@ -69,6 +71,14 @@ drop policy if exists job_sequences_worker on job_sequences;
 create policy job_sequences_worker on job_sequences to holdfast_worker using (true) with check (true);
 drop policy if exists job_sequences_reader on job_sequences;
 create policy job_sequences_reader on job_sequences for select to holdfast_reader using (true);
+drop policy if exists job_batches_worker on job_batches;
+create policy job_batches_worker on job_batches to holdfast_worker using (true) with check (true);
+drop policy if exists job_batches_reader on job_batches;
+create policy job_batches_reader on job_batches for select to holdfast_reader using (true);
+drop policy if exists job_items_worker on job_items;
+create policy job_items_worker on job_items to holdfast_worker using (true) with check (true);
+drop policy if exists job_items_reader on job_items;
+create policy job_items_reader on job_items for select to holdfast_reader using (true);
 drop policy if exists job_queue_reader on job_queue;
 create policy job_queue_reader on job_queue for select to holdfast_reader using (true);
 drop policy if exists job_history_reader on job_history;

@@ -34,6 +34,7 @@ class UpkeepVerbs(Verbs):
         self.run("forget_figures", before=stamp.to_text(max(0, self.now - figures_ms))[:16])
         self.run("forget_audit", before=stamp.to_text(max(0, self.now - audit_ms)))
         self.run("forget_sequences", before=stamp.to_text(max(0, self.now - SEQUENCES_KEPT_MS)))
+        self.forget_batches()
 
     def purge(self, job_id: str, status: str) -> bool:
         if not self.change("purge", id=job_id, status=status):

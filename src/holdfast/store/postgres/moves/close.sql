@@ -8,3 +8,5 @@ alter table job_leader rename to moved_job_leader;
 alter table job_audit rename to moved_job_audit;
 alter table job_sequences rename to moved_job_sequences;
 alter table job_schedules rename to moved_job_schedules;
+alter table job_batches rename to moved_job_batches;
+alter table job_items rename to moved_job_items;

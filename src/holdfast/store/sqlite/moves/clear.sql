@@ -8,3 +8,5 @@ delete from job_leader;
 delete from job_audit;
 delete from job_sequences;
 delete from job_schedules;
+delete from job_batches;
+delete from job_items;

@@ -6,3 +6,5 @@ create temporary view job_pauses as select * from main.moved_job_pauses;
 create temporary view job_audit as select * from main.moved_job_audit;
 create temporary view job_sequences as select * from main.moved_job_sequences;
 create temporary view job_schedules as select * from main.moved_job_schedules;
+create temporary view job_batches as select * from main.moved_job_batches;
+create temporary view job_items as select * from main.moved_job_items;

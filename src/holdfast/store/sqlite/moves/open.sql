@@ -8,3 +8,5 @@ alter table moved_job_leader rename to job_leader;
 alter table moved_job_audit rename to job_audit;
 alter table moved_job_sequences rename to job_sequences;
 alter table moved_job_schedules rename to job_schedules;
+alter table moved_job_batches rename to job_batches;
+alter table moved_job_items rename to job_items;

@@ -3,4 +3,5 @@ select
     (select count(*) from job_queue), (select count(*) from job_history),
     (select count(*) from job_figures), (select count(*) from job_pauses),
     (select count(*) from job_audit),
-    (select count(*) from job_sequences), (select count(*) from job_schedules)
+    (select count(*) from job_sequences), (select count(*) from job_schedules),
+    (select count(*) from job_batches), (select count(*) from job_items)

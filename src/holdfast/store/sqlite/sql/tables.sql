@@ -3,5 +3,5 @@ select lower(name), type from sqlite_schema
 where type in ('table', 'view', 'index')
     and lower(name) in (
         'holdfast_schema', 'job_queue', 'job_history', 'job_figures', 'job_workers', 'job_pauses', 'job_leader',
-        'job_audit', 'job_sequences', 'job_schedules', 'holdfast_move'
+        'job_audit', 'job_sequences', 'job_schedules', 'job_batches', 'job_items', 'holdfast_move'
     )
