@@ -88,13 +88,17 @@ class Handler(Generic[P, R]):
         text = definition.signature.dump(args, payload, self._app.payload_limit)
         if not options and "key" not in self._options:
             if self._pattern is None:
-                plain = {name: value for name, value in self._options.items() if name != "key_window"}
-                self._pattern = NewJob(definition.type, "", payload_version=definition.version, **checked(plain))
+                self._pattern = self.pattern()
             return self._pattern.with_payload(text)
         merged = self._options | dict(options)
         if merged.get("key") is None:
             merged.pop("key_window", None)
         return NewJob(definition.type, text, payload_version=definition.version, **checked(merged))
+
+    def pattern(self) -> NewJob:
+        """A checked request without a payload: what its jobs have in common."""
+        options = {name: value for name, value in self._options.items() if name != "key_window"}
+        return NewJob(self.definition.type, "", payload_version=self.definition.version, **checked(options))
 
     def __repr__(self) -> str:
         return f"<Handler {self.definition.type}>"
@@ -110,9 +114,13 @@ class Call:
         self._args = args
         self._kwargs = kwargs
 
-    def new_job(self) -> NewJob:
-        """The checked request."""
-        return self._handler.new_job(self._kwargs, {}, self._args)
+    def new_job(self, more: Mapping[str, Any] | None = None) -> NewJob:
+        """The checked request; with `more` arguments, those of them that the handler takes and the call does not give."""
+        kwargs = self._kwargs
+        if more:
+            asked = self._handler.definition.signature.missing(self._args, kwargs)
+            kwargs = {**kwargs, **{name: value for name, value in more.items() if name in asked}}
+        return self._handler.new_job(kwargs, {}, self._args)
 
 
 def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]) -> Handler[Any, Any]:

@@ -28,6 +28,8 @@ class Definition:
     version: int = 1
     isolation: str | None = None
     sweep_ms: int | None = None  # of a sweeper: how often it runs
+    batch: int | None = None  # of a handler that takes many jobs at a time: how many
+    batch_wait: float = 0.0  # seconds that a call may wait for more of them
 
     @cached_property
     def signature(self) -> Signature:

@@ -69,6 +69,10 @@ class Signature:
         except ValidationError as error:
             raise self._refused(error) from None
 
+    def missing(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> frozenset[str]:
+        """Names of parameters that a call leaves out."""
+        return self._fields - set(self._positional[: len(args)]) - set(kwargs)
+
     def json_schema(self) -> dict[str, Any]:
         """The payload's JSON Schema, for forms and tools."""
         return self._adapter.json_schema()

@@ -77,7 +77,13 @@ class Waiter:
 class Watch:
     """All waiters of a process."""
 
-    def __init__(self, desk: Desk, listen: Callable[[], Ear | None] = lambda: None) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        listen: Callable[[], Ear | None] = lambda: None,
+        versions: Callable[[Transaction, list[str]], dict[str, tuple[int, str]]] | None = None,
+    ) -> None:
+        self._versions = versions or _versions
         self._desk = desk
         self._listen = listen
         self._waiters: dict[str, set[Waiter]] = defaultdict(set)
@@ -176,7 +182,7 @@ class Watch:
 
     def _look(self, ids: list[str]) -> bool:
         try:
-            versions = self._desk.read(_versions, ids)
+            versions = self._desk.read(self._versions, ids)
         except Exception as error:  # noqa: BLE001  # the store is away: they wait on, until their own time is over
             if isinstance(error, StoreError) and error.code == "STORE_CLOSED":
                 self._tell_all()

@@ -4,7 +4,7 @@ HoldfastError
 ├── BadInput            what was asked for cannot be: mend the call
 │   ├── PayloadError    ... because of its payload
 │   └── BadSignature    ... because nobody knows who sent it
-├── NotFound            no such job, no such schedule
+├── NotFound            no such job, batch or schedule
 ├── Conflict            the thing asked for clashes with what is stored
 │   └── KeyConflict     ... the idempotency key belongs to another request
 ├── QueueFull           the queue is at its maximum depth
@@ -39,6 +39,7 @@ CODES: dict[str, str] = {
     "RESULT_UNSTORABLE": "the handler's result is not strict JSON, or too large",
     "UNKNOWN_TYPE": "no handler of that type is registered in this process",
     "JOB_NOT_FOUND": "no job has that id",
+    "BATCH_NOT_FOUND": "no batch has that id",
     "SCHEDULE_NOT_FOUND": "no schedule has that name",
     "NOT_IN_CODE": "the schedule was made at run time, so there is no code to go back to",
     "WRONG_STATUS": "the job's status does not allow that",
@@ -111,7 +112,7 @@ class BadSignature(BadInput):
 
 
 class NotFound(HoldfastError):
-    """No such job, no such schedule."""
+    """No such job, batch or schedule."""
 
 
 class Conflict(HoldfastError):

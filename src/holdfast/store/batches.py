@@ -51,8 +51,8 @@ class BatchVerbs(NewestVerbs):
                 return str(holder), False
         if jobs:
             stored = self.insert(jobs)
-            self._mark(batch.id, [(job_id, item, 0, 0, None) for (job_id, _), item in zip(stored, items, strict=True)])
-        self._count(batch.id, 0, 0)
+            self._mark_batch(batch.id, [(job_id, item, 0, 0, None) for (job_id, _), item in zip(stored, items, strict=True)])
+        self._count_batch(batch.id, 0, 0)
         return batch.id, True
 
     def batch(self, batch_id: str, tenant: str | None = None) -> Batch | None:
@@ -96,13 +96,13 @@ class BatchVerbs(NewestVerbs):
         for _, batch_id, item, _, payload in self.run("batch_ended", ids=json.dumps([job_id])):
             if item is not None:
                 reopened = self.change("item_reopen", batch=batch_id, number=item)
-                self._count(batch_id, 0, -reopened)
+                self._count_batch(batch_id, 0, -reopened)
                 continue
             # It counts all of its items anew when it ends.
             where = {"batch": batch_id, "id": job_id, **_ends(payload)}
             done, failed = self._tally(where)
             self.change("items_reopen", **where)
-            self._count(batch_id, -done, -failed)
+            self._count_batch(batch_id, -done, -failed)
         return True
 
     # -- for workers
@@ -115,8 +115,8 @@ class BatchVerbs(NewestVerbs):
         if not self.progress(claim.id, claim.token, progress):
             return False
         own = [end for end in ends if end.status == "own"]
-        ids = self._stored([_own_job(claim, end) for end in own])
-        self._mark(
+        ids = self._store_children([_own_job(claim, end) for end in own])
+        self._mark_batch(
             str(claim.batch),
             [(job_id, end.number, end.attempts, end.failed, end.error) for job_id, end in zip(ids, own, strict=True)],
         )
@@ -149,7 +149,7 @@ class BatchVerbs(NewestVerbs):
             count[0] += done
             count[1] += failed
         for batch_id, (done, failed) in sorted(counts.items()):
-            self._count(batch_id, done, failed)
+            self._count_batch(batch_id, done, failed)
 
     def forget_batches(self) -> None:
         """Drop batches that ended long ago, and their items, a bounded number at a time."""
@@ -170,17 +170,17 @@ class BatchVerbs(NewestVerbs):
         found = dict(self.run("items_counts", **where))
         return int(found.get("done", 0)), int(found.get("failed", 0)) + int(found.get("unrun", 0))
 
-    def _count(self, batch_id: str, done: int, failed: int) -> None:
+    def _count_batch(self, batch_id: str, done: int, failed: int) -> None:
         self.change("batch_count", id=batch_id, done=done, failed=failed)
         self.news.jobs.append(batch_id)
         for (callback,) in self.run("batch_end", id=batch_id, now=self.stamp):
             if callback is not None:
                 from holdfast.model.batch import callback_of  # noqa: PLC0415
 
-                (job_id,) = self._stored([callback_of(callback)])
+                (job_id,) = self._store_children([callback_of(callback)])
                 self.change("batch_called", id=batch_id, job=job_id)
 
-    def _stored(self, jobs: Sequence[NewJob]) -> list[str]:
+    def _store_children(self, jobs: Sequence[NewJob]) -> list[str]:
         """Jobs that follow from others. A disk that is nearly full refuses new work, but not these."""
         if any(job.flow is not None for job in jobs):
             return [job_id for job_id, _ in self.insert(jobs)]
@@ -188,7 +188,7 @@ class BatchVerbs(NewestVerbs):
         ids = new_ids(self.now, len(jobs))
         return [self._insert_one(self.new_row(job, job_id))[0] for job, job_id in zip(jobs, ids, strict=True)]
 
-    def _mark(self, batch_id: str, jobs: Sequence[tuple[str, int | None, int, int, str | None]]) -> None:
+    def _mark_batch(self, batch_id: str, jobs: Sequence[tuple[str, int | None, int, int, str | None]]) -> None:
         if jobs:
             self.change("batch_mark", batch=batch_id, jobs=json.dumps(jobs, ensure_ascii=False))
 

@@ -83,11 +83,18 @@ class Run:
         signature = self.definition.signature
         arguments = signature.load(self.claim.payload)
         if signature.context_name is not None:
-            self.context = JobContext(self.claim, self.desk)
+            self.context = self.new_context()
             if self._stop_asked:
                 self.context.stop()
             arguments[signature.context_name] = self.context
         return arguments
+
+    def new_context(self) -> JobContext:
+        """What the handler may know and do about its run."""
+        return JobContext(self.claim, self.desk)
+
+    def leave(self) -> None:
+        """The worker stops: end soon, if there is a good moment for it."""
 
     def ask_to_stop(self) -> None:
         """Let the handler see `cancelled`."""
@@ -98,6 +105,10 @@ class Run:
 
 async def run_coroutine(run: Run) -> Outcome:
     """Run a coroutine handler. A cancellation passes through: whoever cancels knows why."""
+    if run.claim.batch is not None and run.claim.item is None:
+        from holdfast.worker.chunks import run_chunk  # noqa: PLC0415  # a chunk runs its items by this very function
+
+        return await run_chunk(run)  # type: ignore[arg-type]
     copies = _copies
     try:
         value = await run.definition.function(**run.arguments())
@@ -125,6 +136,10 @@ async def run_function(run: Run, executor: Executor) -> Outcome:
 
 def call_function(run: Run) -> Outcome:
     """Run a plain function here and now."""
+    if run.claim.batch is not None and run.claim.item is None:
+        from holdfast.worker.chunks import call_chunk  # noqa: PLC0415
+
+        return call_chunk(run)  # type: ignore[arg-type]
     copies = _copies
     try:
         value = run.definition.function(**run.arguments())

@@ -15,6 +15,7 @@ import asyncio
 import contextvars
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from holdfast.model.outcome import Outcome, Raised, Stopped, Unstarted
 from holdfast.model.status import Status
 from holdfast.store.port import Order
 from holdfast.worker import slots as slot_words
+from holdfast.worker.chunks import new_run
 from holdfast.worker.runner import Run, run_coroutine, run_function
 
 if TYPE_CHECKING:
@@ -84,6 +86,8 @@ class Worker:
         """Claim no more; end when nothing runs, at the latest after so many seconds."""
         self._draining = True
         self._deadline = monotonic() + seconds
+        for run in self._runs:
+            run.leave()
         self._wake.set()
 
     @property
@@ -186,7 +190,8 @@ class Worker:
         definition = self.registry.get(claim.type)
         assert definition is not None, "only lanes of known types are claimed from"
         timeout_ms = claim.timeout_ms or definition.policy.timeout_ms
-        run = Run(claim, definition, self.desk, pool, since=now, timeout_ms=timeout_ms)
+        kind = Run if claim.batch is None else partial(new_run, slots=self._slots)
+        run = kind(claim, definition, self.desk, pool, since=now, timeout_ms=timeout_ms)
         run.slot = self._slots.take(claim.id, claim.token, int(now * 1000), timeout_ms or 0)
         pool.running += 1
         self._runs.add(run)
