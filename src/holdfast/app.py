@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.asked import OPTIONS, checked, depths, is_plain, names, news_of, requests
+from holdfast.batches import Maps
 from holdfast.engine.desk import Desk
 from holdfast.engine.jobs import enqueue, outcomes
 from holdfast.handle import Handle
@@ -15,12 +16,11 @@ from holdfast.wiring import open_signal, open_store, store_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from datetime import timedelta
     from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, overload
 
-    from holdfast.batches import Batch
     from holdfast.deliveries import Webhooks
     from holdfast.engine.registry import Registry
     from holdfast.engine.watch import Watch
@@ -35,8 +35,16 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
     class Registrar(Protocol):
-        """`@app.job(...)`: type checkers fill in a JobContext that comes first."""
+        """`@app.job(...)`: type checkers fill in a JobContext that comes first. A handler of lists takes one job's
+        arguments when it is enqueued.
+        """
 
+        @overload
+        def __call__(self, function: Callable[[list[Any]], list[R] | Awaitable[list[R]]], /) -> Handler[..., R]: ...
+        @overload
+        def __call__(
+            self, function: Callable[[list[Any], list[JobContext]], list[R] | Awaitable[list[R]]], /
+        ) -> Handler[..., R]: ...
         @overload
         def __call__(self, function: Callable[Concatenate[JobContext, P], R], /) -> Handler[P, R]: ...
         @overload
@@ -46,7 +54,7 @@ if TYPE_CHECKING:
 _LARGEST_PAYLOAD = 1024 * 1024 * 1024  # what SQLite itself takes
 
 
-class App:
+class App(Maps):
     """One queue: its store, its handlers, and the way in.
 
     `url` is `sqlite:///jobs.db` (four slashes: an absolute path); by default HOLDFAST_URL, else ./holdfast.db.
@@ -110,6 +118,8 @@ class App:
             permanent: tuple[type[BaseException], ...] = (),
             version: int = 1,
             isolation: str | None = None,
+            batch: int | None = None,
+            batch_wait: float = 0,
             key_window: str | float | timedelta | None = None,
         ) -> Registrar: ...
 
@@ -235,68 +245,6 @@ class App:
         if connection is not None:
             return self._handles(await self.desk.ajoin(connection, enqueue, jobs, self.max_depth))
         return self._handles(await self.desk.awrite(enqueue, jobs, self.max_depth))
-
-    def map(
-        self,
-        handler: Handler[Any, Any] | str,
-        items: Iterable[Mapping[str, Any]],
-        *,
-        chunk: int | None = None,
-        callback: Call | Handler[Any, Any] | None = None,
-        key: str | None = None,
-        connection: Any = None,
-        **options: Any,
-    ) -> Batch:
-        """Run a handler over many items: `batch = app.map(match, [{"entry": 1}, ...], callback=report.call())`.
-
-        All are checked, then stored at once. A job takes `chunk` items (100) one after the other; one that fails is
-        tried again as a job of its own. `callback` is enqueued once, when every item has ended. With `key` the same
-        request again answers the same batch.
-        """
-        from holdfast.batches import Batch, Request, verbs  # noqa: PLC0415
-
-        asked = Request(self, handler, items, chunk, callback, key, options)
-        given = asked.batch, asked.jobs, asked.items, self.max_depth
-        if connection is None:
-            batch_id, created = self.desk.write(verbs.create, *given)
-        else:
-            batch_id, created = self.desk.join(connection, verbs.create, *given)
-            self.signal.tell_early(news_of(asked.batch.pattern.queue))
-        return Batch(self, batch_id, created=created)
-
-    async def amap(
-        self,
-        handler: Handler[Any, Any] | str,
-        items: Iterable[Mapping[str, Any]],
-        *,
-        chunk: int | None = None,
-        callback: Call | Handler[Any, Any] | None = None,
-        key: str | None = None,
-        connection: Any = None,
-        **options: Any,
-    ) -> Batch:
-        """The same from a coroutine."""
-        from holdfast.batches import Batch, Request, verbs  # noqa: PLC0415
-
-        asked = Request(self, handler, items, chunk, callback, key, options)
-        given = asked.batch, asked.jobs, asked.items, self.max_depth
-        if connection is None:
-            batch_id, created = await self.desk.awrite(verbs.create, *given)
-        else:
-            batch_id, created = await self.desk.ajoin(connection, verbs.create, *given)
-        return Batch(self, batch_id, created=created)
-
-    def batch(self, batch_id: str) -> Batch:
-        """A handle on a batch that exists."""
-        from holdfast.batches import Batch  # noqa: PLC0415
-
-        return Batch(self, batch_id, created=False)
-
-    def now(self) -> int:
-        """The time of this process, in milliseconds; or of the clock that was handed in."""
-        from time import time_ns  # noqa: PLC0415
-
-        return time_ns() // 1_000_000 if self._clock is None else self._clock()
 
     def new_job(self, type: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> NewJob:
         """A checked request. A type that is known here is checked against its handler; any other before its run."""

@@ -1,41 +1,105 @@
-"""Batches: many items for one handler, stored at once, that end as one. `app.map(...)` makes them."""
+"""Batches: many items for one handler, stored at once, that end as one. `app.map(...)` makes them.
+
+On the cold path of a hook, which makes none: so the imports stand where they are needed.
+"""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
-from math import isnan
-from secrets import token_hex
 from time import monotonic
-from typing import TYPE_CHECKING, Any
 
-from holdfast.engine import batches as verbs
-from holdfast.engine.watch import Watch
-from holdfast.handler import Call, Handler
-from holdfast.model.batch import (
-    LARGEST_BATCH,
-    LARGEST_CHUNK,
-    MOST_AT_ONCE,
-    MOST_ITEMS,
-    NewBatch,
-    callback_text,
-)
+from holdfast.asked import news_of
 from holdfast.model.errors import BadInput, HoldfastError, PayloadError, ResultTimeout
-from holdfast.model.ids import new_ids
 from holdfast.model.request import check_count, check_name, shown
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Generator, Iterator
+    from collections.abc import AsyncIterator, Callable, Generator, Iterator
+    from typing import Any
 
     from holdfast.app import App
+    from holdfast.engine.desk import Desk
+    from holdfast.engine.watch import Watch
+    from holdfast.handler import Call, Handler
     from holdfast.model.batch import Batch as Stored
     from holdfast.model.request import NewJob
+    from holdfast.signals.port import Signal
 
 CHUNK = 100
 _PAGE = 1_000
 _LONGEST_WAIT = 3600.0
+
+
+class Maps:
+    """The part of an application that makes batches."""
+
+    if TYPE_CHECKING:
+        desk: Desk
+        signal: Signal
+        max_depth: dict[str, int]
+        payload_limit: int
+        _clock: Callable[[], int] | None
+
+    batch_watch: Watch | None
+
+    def map(
+        self,
+        handler: Handler[Any, Any] | str,
+        items: Iterable[Mapping[str, Any]],
+        *,
+        chunk: int | None = None,
+        callback: Call | Handler[Any, Any] | None = None,
+        key: str | None = None,
+        connection: Any = None,
+        **options: Any,
+    ) -> Batch:
+        """Run a handler over many items: `batch = app.map(match, [{"entry": 1}, ...], callback=report.call())`.
+
+        All are checked, then stored at once. A job takes `chunk` items (100) one after the other; one that fails is
+        tried again as a job of its own. `callback` is enqueued once, when every item has ended. With `key` the same
+        request again answers the same batch.
+        """
+        from holdfast.engine import batches as verbs  # noqa: PLC0415
+
+        asked = Request(self, handler, items, chunk=chunk, callback=callback, key=key, options=options)  # type: ignore[arg-type]
+        if connection is None:
+            answer = self.desk.write(verbs.create, *asked.told, self.max_depth)
+        else:
+            answer = self.desk.join(connection, verbs.create, *asked.told, self.max_depth)
+            self.signal.tell_early(news_of(asked.batch.pattern.queue))
+        return Batch(self, *answer)  # type: ignore[arg-type]
+
+    async def amap(
+        self,
+        handler: Handler[Any, Any] | str,
+        items: Iterable[Mapping[str, Any]],
+        *,
+        chunk: int | None = None,
+        callback: Call | Handler[Any, Any] | None = None,
+        key: str | None = None,
+        connection: Any = None,
+        **options: Any,
+    ) -> Batch:
+        """The same from a coroutine."""
+        from holdfast.engine import batches as verbs  # noqa: PLC0415
+
+        asked = Request(self, handler, items, chunk=chunk, callback=callback, key=key, options=options)  # type: ignore[arg-type]
+        if connection is None:
+            answer = await self.desk.awrite(verbs.create, *asked.told, self.max_depth)
+        else:
+            answer = await self.desk.ajoin(connection, verbs.create, *asked.told, self.max_depth)
+        return Batch(self, *answer)  # type: ignore[arg-type]
+
+    def batch(self, batch_id: str) -> Batch:
+        """A handle on a batch that exists."""
+        return Batch(self, batch_id, created=False)  # type: ignore[arg-type]
+
+    def now(self) -> int:
+        """The time of this process, in milliseconds; or of the clock that was handed in."""
+        from time import time_ns  # noqa: PLC0415
+
+        return time_ns() // 1_000_000 if self._clock is None else self._clock()
 
 
 class Batch:
@@ -43,17 +107,21 @@ class Batch:
 
     __slots__ = ("_app", "created", "id")
 
-    def __init__(self, app: App, batch_id: str, *, created: bool) -> None:
+    def __init__(self, app: App, batch_id: str, created: bool) -> None:  # noqa: FBT001  # as the store answers
         self._app = app
         self.id = batch_id
         self.created = created
 
     def progress(self) -> dict[str, Any]:
         """How far it is: total, done, failed, running, percent."""
+        from holdfast.engine import batches as verbs  # noqa: PLC0415
+
         return _progress(self._app.desk.read(verbs.get, self.id))
 
     async def aprogress(self) -> dict[str, Any]:
         """The same in a coroutine."""
+        from holdfast.engine import batches as verbs  # noqa: PLC0415
+
         return _progress(await self._app.desk.aread(verbs.get, self.id))
 
     def results(self, *, after: int | None = None) -> Iterator[tuple[int, str, Any]]:
@@ -66,6 +134,8 @@ class Batch:
 
     async def aresults(self, *, after: int | None = None, failed: bool = False) -> AsyncIterator[tuple[int, str, Any]]:
         """The same in a coroutine; `failed` leaves out what is done."""
+        from holdfast.engine import batches as verbs  # noqa: PLC0415
+
         more = True
         while more:
             found, after = await self._app.desk.aread(verbs.items, self.id, after=after, limit=_PAGE, failed=failed)
@@ -75,6 +145,8 @@ class Batch:
 
     def wait(self, timeout: float | None = None) -> dict[str, Any]:
         """Wait until every item has ended; answers the progress, or raises ResultTimeout."""
+        from holdfast.engine import batches as verbs  # noqa: PLC0415
+
         if "asyncio" in sys.modules and sys.modules["asyncio"]._get_running_loop() is not None:  # noqa: SLF001
             raise HoldfastError("USE_AWAIT", "wait() would block the running event loop: use `await batch`")
         deadline = _deadline(timeout)
@@ -84,6 +156,8 @@ class Batch:
 
     async def await_end(self, timeout: float | None = None) -> dict[str, Any]:  # noqa: ASYNC109
         """Wait for the same in a coroutine; `await batch` waits for ever."""
+        from holdfast.engine import batches as verbs  # noqa: PLC0415
+
         deadline = _deadline(timeout)
         while (batch := await self._app.desk.aread(verbs.get, self.id)).ended_at is None:
             await _watch(self._app).await_change(self.id, batch.version, self._left(batch, deadline, timeout))
@@ -94,6 +168,8 @@ class Batch:
 
     def cancel(self) -> int:
         """Cancel what has not ended; answers how many jobs were. Their items count as failed, and so the batch ends."""
+        from holdfast.engine import batches as verbs  # noqa: PLC0415
+
         cancelled, left = 0, True
         while left:
             some, left = self._app.desk.write(verbs.cancel, self.id)
@@ -102,6 +178,8 @@ class Batch:
 
     async def acancel(self) -> int:
         """The same in a coroutine."""
+        from holdfast.engine import batches as verbs  # noqa: PLC0415
+
         cancelled, left = 0, True
         while left:
             some, left = await self._app.desk.awrite(verbs.cancel, self.id)
@@ -112,6 +190,8 @@ class Batch:
         return f"<Batch {self.id}>"
 
     def _items(self, after: int | None, *, failed: bool) -> Iterator[tuple[int, str, Any]]:
+        from holdfast.engine import batches as verbs  # noqa: PLC0415
+
         more = True
         while more:
             found, after = self._app.desk.read(verbs.items, self.id, after=after, limit=_PAGE, failed=failed)
@@ -132,8 +212,13 @@ class Request:
     """What `app.map` was asked for, checked to the last item before anything is stored."""
 
     def __init__(
-        self, app: App, handler: object, items: object, chunk: object, callback: object, key: object, options: Any
+        self, app: App, handler: object, items: object, *, chunk: object, callback: object, key: object, options: Any
     ) -> None:
+        from hashlib import sha256  # noqa: PLC0415
+
+        from holdfast.model.batch import MOST_AT_ONCE, NewBatch, callback_text  # noqa: PLC0415
+        from holdfast.model.ids import new_ids  # noqa: PLC0415
+
         door = _door(app, handler).using(**options)
         size = check_count("chunk", _default_chunk(door) if chunk is None else chunk, MOST_AT_ONCE)
         if door.definition.batch is not None and size > 1:
@@ -162,9 +247,12 @@ class Request:
             key=None if key is None else check_name("key", key),
             callback=None if callback is None else callback_text(_called(callback, batch_id)),
         )
+        self.told = self.batch, self.jobs, self.items
 
 
 def _door(app: App, handler: object) -> Handler[Any, Any]:
+    from holdfast.handler import Handler  # noqa: PLC0415
+
     if isinstance(handler, str):
         handler = app.registry.door(handler) or handler
     if isinstance(handler, Handler):
@@ -187,14 +275,16 @@ def _pattern(door: Handler[Any, Any]) -> NewJob:
 
 
 def _chunks(door: Handler[Any, Any], items: object, size: int, limit: int) -> Iterator[tuple[int, list[str]]]:
-    """The number of each chunk's first item, and the texts of all: as many as asked for, but never too long together."""
+    """The number of each chunk's first item, and the texts of all: as many as asked for, unless they grow too long."""
+    from holdfast.model.batch import LARGEST_BATCH, LARGEST_CHUNK, MOST_ITEMS  # noqa: PLC0415
+
     if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping):
         raise BadInput(
             "BAD_OPTION", f"items is a list or generator of payloads, each a dict of arguments, not {shown(items)}"
         )
     texts: list[str] = []
     length = whole = number = 0
-    for number, item in enumerate(items):  # noqa: B007  # the number of items is needed below
+    for number, item in enumerate(items):
         text = _payload(door, number, item, limit)
         whole += len(text)
         if number >= MOST_ITEMS or whole > LARGEST_BATCH:
@@ -228,6 +318,8 @@ def _chunk_text(first: int, texts: list[str]) -> str:
 
 def _called(callback: object, batch_id: str) -> NewJob:
     """The callback's request; a handler with a parameter `batch` gets the id of the batch there, unless it is given."""
+    from holdfast.handler import Call, Handler  # noqa: PLC0415
+
     if isinstance(callback, Handler):
         callback = callback.call()
     if not isinstance(callback, Call):
@@ -236,8 +328,15 @@ def _called(callback: object, batch_id: str) -> NewJob:
 
 
 def _watch(app: App) -> Watch:
+    from holdfast.engine import batches as verbs  # noqa: PLC0415
+
     watch = app.batch_watch
     if watch is None:
+        import os  # noqa: PLC0415
+        from secrets import token_hex  # noqa: PLC0415
+
+        from holdfast.engine.watch import Watch  # noqa: PLC0415
+
         desk, signal = app.desk, app.signal
         watch = app.batch_watch = Watch(
             desk, lambda: signal.listen(f"batches-{os.getpid()}-{token_hex(4)}"), verbs.versions
@@ -255,6 +354,8 @@ def _outcome(item: dict[str, Any]) -> tuple[int, str, Any]:
 
 
 def _deadline(timeout: object) -> float:
+    from math import isnan  # noqa: PLC0415
+
     if timeout is None:
         return float("inf")
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or isnan(timeout):

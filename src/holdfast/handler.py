@@ -33,10 +33,12 @@ R = TypeVar("R")
 
 SETTINGS = frozenset({
     "type", "queue", "priority", "max_attempts", "timeout", "lease", "backoff", "max_crashes", "permanent", "version",
-    "isolation", "key_window",
+    "isolation", "key_window", "batch", "batch_wait",
 })  # fmt: skip
 _SHORTEST_LEASE_MS = 100
 _SHORTEST_SWEEP_MS = 1_000
+_LARGEST_CALL = 500  # jobs of one call
+_LONGEST_BATCH_WAIT = 0.5  # seconds
 
 
 class Handler(Generic[P, R]):
@@ -115,7 +117,7 @@ class Call:
         self._kwargs = kwargs
 
     def new_job(self, more: Mapping[str, Any] | None = None) -> NewJob:
-        """The checked request; with `more` arguments, those of them that the handler takes and the call does not give."""
+        """The checked request; of `more` arguments it takes those that are the handler's and missing."""
         kwargs = self._kwargs
         if more:
             asked = self._handler.definition.signature.missing(self._args, kwargs)
@@ -136,6 +138,7 @@ def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]
         policy=_policy(settings),
         version=check_count("version", settings.get("version", 1), 1_000),
         isolation=_isolation(settings.get("isolation")),
+        **_many(settings),
     )
     options: dict[str, Any] = {
         "queue": definition.queue,
@@ -199,6 +202,21 @@ def _policy(settings: Mapping[str, Any]) -> Policy:
 
 def _is_error(kind: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseException)
+
+
+def _many(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a handler that takes many jobs at a time: how many, and how long a call may wait for them."""
+    batch, wait = settings.get("batch"), settings.get("batch_wait")
+    if batch is None:
+        if wait is not None:
+            raise BadInput("BAD_OPTION", "batch_wait says how long a call waits for more jobs: give batch, too")
+        return {}
+    if settings.get("isolation") is not None:
+        raise BadInput("BAD_OPTION", "a batch handler shares its process: leave out isolation, or leave out batch")
+    seconds = 0.0 if wait in (None, 0) else check_timeout(wait, "batch_wait") / 1000
+    if seconds > _LONGEST_BATCH_WAIT:
+        raise BadInput("BAD_OPTION", f"batch_wait is at most {_LONGEST_BATCH_WAIT} s: the jobs are under lease by then")
+    return {"batch": check_count("batch", batch, _LARGEST_CALL), "batch_wait": seconds}
 
 
 def _isolation(isolation: object) -> str | None:

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from holdfast.engine.registry import Registry
     from holdfast.model.lease import Claim
     from holdfast.model.outcome import Outcome
-    from holdfast.worker.runner import Run
     from holdfast.store.port import Transaction
+    from holdfast.worker.runner import Run
 
 _OWNER = "test:0:drain"
 _LEASE_MS = 60_000

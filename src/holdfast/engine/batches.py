@@ -40,9 +40,7 @@ def get(tx: Transaction, batch_id: str, tenant: str | None = None) -> Batch:
         raise BadInput("BAD_OPTION", f"a batch's id is text, such as batch.id, not {shown(batch_id)}")
     batch = tx.batch(batch_id, tenant) if batch_id.isascii() else None
     if batch is None:
-        raise NotFound(
-            "BATCH_NOT_FOUND", f"no batch {batch_id[:50]!a}: it never was, or ended more than 30 days ago"
-        )
+        raise NotFound("BATCH_NOT_FOUND", f"no batch {batch_id[:50]!a}: it never was, or ended more than 30 days ago")
     return batch
 
 

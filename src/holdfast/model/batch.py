@@ -14,7 +14,12 @@ MOST_ITEMS = 1_000_000
 LARGEST_BATCH = 256 * 1024 * 1024  # bytes of all its payloads together: they pass through memory once
 LARGEST_CHUNK = 1024 * 1024  # a chunk that grows beyond is closed early, so that none is too large to be run or moved
 MOST_AT_ONCE = 100_000  # items of one chunk
-DONE, FAILED, OWN, UNRUN = "done", "failed", "own", "unrun"  # how an item stands; unrun: its chunk ended before its turn
+DONE, FAILED, OWN, UNRUN = (
+    "done",
+    "failed",
+    "own",
+    "unrun",
+)  # how an item stands; unrun: its chunk ended before its turn
 
 _FROM_CALLBACK = ("type", "payload", "queue", "priority", "delay", "scheduled_at", "group", "tenant", "max_attempts",
                   "timeout_ms", "context", "payload_version")  # fmt: skip

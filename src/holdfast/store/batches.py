@@ -51,7 +51,9 @@ class BatchVerbs(NewestVerbs):
                 return str(holder), False
         if jobs:
             stored = self.insert(jobs)
-            self._mark_batch(batch.id, [(job_id, item, 0, 0, None) for (job_id, _), item in zip(stored, items, strict=True)])
+            self._mark_batch(
+                batch.id, [(job_id, item, 0, 0, None) for (job_id, _), item in zip(stored, items, strict=True)]
+            )
         self._count_batch(batch.id, 0, 0)
         return batch.id, True
 

@@ -59,7 +59,7 @@ def new_run(
 class ChunkRun(Run):
     """A run whose time-out begins anew with each item."""
 
-    __slots__ = ("_asked", "_began", "_slots", "current", "item_ms", "_leaving")
+    __slots__ = ("_asked", "_began", "_leaving", "_slots", "current", "item_ms")
 
     def __init__(self, *args: Any, slots: SlotMap | None = None, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -200,13 +200,10 @@ class _Chunk:
 async def run_chunk(run: ChunkRun) -> Outcome:
     """Run the items of a chunk whose handler is a coroutine."""
     items = _items(run)
-    while True:
-        try:
-            chunk = _Chunk(run, items, await run.desk.aread(batches.stored_items, *_place(run, items)))
-            break
-        except StoreError as error:
-            _give_up(error)
-            await asyncio.sleep(_PAUSE)
+    stored = None
+    while stored is None:
+        stored = await _aread(run, items)
+    chunk = _Chunk(run, items, stored)
     try:
         for item in chunk.items():
             chunk.end(item, await _timed(item, run.item_ms))
@@ -223,13 +220,10 @@ async def run_chunk(run: ChunkRun) -> Outcome:
 def call_chunk(run: ChunkRun) -> Outcome:
     """Run the items of a chunk whose handler is a plain function, here and now."""
     items = _items(run)
-    while True:
-        try:
-            chunk = _Chunk(run, items, run.desk.read(batches.stored_items, *_place(run, items)))
-            break
-        except StoreError as error:
-            _give_up(error)
-            sleep(_PAUSE)
+    stored = None
+    while stored is None:
+        stored = _read(run, items)
+    chunk = _Chunk(run, items, stored)
     for item in chunk.items():
         outcome = contextvars.Context().run(call_function, item)
         chunk.end(item, run.heeded() or outcome)
@@ -244,6 +238,25 @@ async def _timed(item: Run, timeout_ms: int | None) -> Outcome:
             return await run_coroutine(item)
     except TimeoutError:
         return Raised(Failure("TimeoutError", f"ran past its time-out of {timeout_ms} ms", "TIMEOUT"))
+
+
+async def _aread(run: Run, items: list[tuple[int, Any]]) -> dict[int, tuple[str, str]] | None:
+    """What is stored of its items; None while the store is away."""
+    try:
+        return await run.desk.aread(batches.stored_items, *_place(run, items))
+    except StoreError as error:
+        _give_up(error)
+        await asyncio.sleep(_PAUSE)
+    return None
+
+
+def _read(run: Run, items: list[tuple[int, Any]]) -> dict[int, tuple[str, str]] | None:
+    try:
+        return run.desk.read(batches.stored_items, *_place(run, items))
+    except StoreError as error:
+        _give_up(error)
+        sleep(_PAUSE)
+    return None
 
 
 async def _astore(chunk: _Chunk) -> bool:

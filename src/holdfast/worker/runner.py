@@ -83,11 +83,15 @@ class Run:
         signature = self.definition.signature
         arguments = signature.load(self.claim.payload)
         if signature.context_name is not None:
-            self.context = self.new_context()
-            if self._stop_asked:
-                self.context.stop()
-            arguments[signature.context_name] = self.context
+            arguments[signature.context_name] = self.begin_context()
         return arguments
+
+    def begin_context(self) -> JobContext:
+        """The context that the handler gets."""
+        self.context = self.new_context()
+        if self._stop_asked:
+            self.context.stop()
+        return self.context
 
     def new_context(self) -> JobContext:
         """What the handler may know and do about its run."""
@@ -109,6 +113,10 @@ async def run_coroutine(run: Run) -> Outcome:
         from holdfast.worker.chunks import run_chunk  # noqa: PLC0415  # a chunk runs its items by this very function
 
         return await run_chunk(run)  # type: ignore[arg-type]
+    if run.definition.batch is not None:
+        from holdfast.worker.together import run_together  # noqa: PLC0415
+
+        return (await run_together([run]))[0]
     copies = _copies
     try:
         value = await run.definition.function(**run.arguments())
@@ -140,6 +148,10 @@ def call_function(run: Run) -> Outcome:
         from holdfast.worker.chunks import call_chunk  # noqa: PLC0415
 
         return call_chunk(run)  # type: ignore[arg-type]
+    if run.definition.batch is not None:
+        from holdfast.worker.together import call_together  # noqa: PLC0415
+
+        return call_together([run])[0]
     copies = _copies
     try:
         value = run.definition.function(**run.arguments())
