@@ -23,6 +23,8 @@ SECTIONS: dict[str, dict[str, str]] = {
         "job": "Look at one job, or act on it.",
         "schedules": "List the schedules: which jobs run again and again, and when.",
         "schedule": "Look at one schedule, make one, or act on it.",
+        "batches": "List the newest batches, and how far each is.",
+        "batch": "Look at one batch, or cancel it. `app.map(...)` makes batches.",
         "dlq": "Deal with dead letters: jobs that used up their attempts.",
         "webhook": "Look at deliveries of webhooks, and send them again.",
         "audit": "List who deleted which jobs by hand.",

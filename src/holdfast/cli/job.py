@@ -166,6 +166,7 @@ def _fields(job: Job, now: int) -> list[tuple[str, object]]:
         ("tenant", job.tenant),
         ("group", job.group),
         ("key", job.idempotency_key),
+        ("batch", job.batch if job.item is None else f"{job.batch}, item {job.item}"),
         ("worker", job.lease_owner),
         ("created", _moment(instant(job.created_at), now)),
         ("due", _moment(instant(job.scheduled_at), now)),

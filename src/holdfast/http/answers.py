@@ -278,6 +278,50 @@ class Triggered(Answer):
     id: str
 
 
+class BatchView(Answer):
+    """A batch: how many of its items have ended, and how."""
+
+    id: str
+    type: str
+    queue: str
+    group: str | None
+    tenant: str
+    total: int
+    done: int
+    failed: int
+    running: int = Field(description="items that have not ended")
+    percent: float
+    idempotency_key: str | None
+    callback_job: str | None = Field(description="the job that was enqueued when the last item had ended")
+    created_at: str
+    ended_at: str | None
+    version: int
+
+
+class BatchPage(Answer):
+    """A page of batches, and the cursor of the next one."""
+
+    items: list[BatchView]
+    next: str | None = Field(description="pass it as `before`; null at the end")
+
+
+class ItemView(Answer):
+    """An item that has ended."""
+
+    number: int = Field(description="its place in the batch, from 0")
+    status: Literal["done", "failed"]
+    result: Any
+    error: Failure | None
+    job: str = Field(description="the job it ended in: a chunk, or its own")
+
+
+class ItemPage(Answer):
+    """A page of items, and the cursor of the next one."""
+
+    items: list[ItemView]
+    next: int | None = Field(description="pass it as `after`; null at the end, for now")
+
+
 class Handled(Answer):
     """How many dead letters were dealt with; call again while `more` is true."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from holdfast.http import answers, house, jobs, schedules, shapes
+from holdfast.http import answers, batches, house, jobs, schedules, shapes
 from holdfast.http.door import Call
 
 _JOB = {"type": "thumbnail", "payload": {"path": "a.png", "width": 200}, "queue": "images", "priority": 3}
@@ -80,6 +80,22 @@ TABLE: tuple[Entry, ...] = (
     _get(
         "/v1/jobs/{id}/history", "job_history", jobs.show_history, "What happened to the job", "jobs",
         answer=answers.History, problems=(404,),
+    ),
+    _get(
+        "/v1/batches", "list_batches", batches.list_batches, "List batches, newest first", "batches",
+        query=shapes.BatchesQuery, answer=answers.BatchPage,
+    ),
+    _get(
+        "/v1/batches/{id}", "show_batch", batches.show_batch, "How far a batch is", "batches",
+        answer=answers.BatchView, problems=(404,),
+    ),
+    _get(
+        "/v1/batches/{id}/items", "list_items", batches.list_items, "Items of a batch that have ended, by number",
+        "batches", query=shapes.ItemsQuery, answer=answers.ItemPage, problems=(404,),
+    ),
+    _post(
+        "/v1/batches/{id}/cancel", "cancel_batch", batches.cancel_batch, "Cancel what has not ended of a batch",
+        "batches", answer=answers.BatchView, problems=(404,),
     ),
     _get("/v1/queues", "list_queues", house.list_queues, "List the queues", "queues", answer=answers.Queues),
     _post(

@@ -43,6 +43,10 @@ class Places:
         # Few at a time would make many small commits; a free place is always worth one.
         return missing if self.free > len(self.ready) or missing * 4 > self._ahead() else 0
 
+    def joins(self) -> bool:
+        """Whether the next job needs no place of its own."""
+        return False
+
     def ended(self, seconds: float) -> None:
         """A run is over: its place is free, and its duration known."""
         self.running -= 1

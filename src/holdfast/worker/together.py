@@ -60,6 +60,9 @@ class Together(Places):
         missing = 0 if self.open is None else self.open.missing
         return max(0, min(MOST_READY, self.free * self.each + missing) - len(self.ready))
 
+    def joins(self) -> bool:
+        return self.open is not None and self.ready[0][0].type == self.open.definition.type
+
 
 class Call:
     """One call of a handler, and the runs it is made of."""

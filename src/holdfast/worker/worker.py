@@ -186,7 +186,7 @@ class Worker:
 
     def _fill(self, pool: Places, now: float) -> None:
         """Begin what is ready, as far as there are places and slots to show it in."""
-        while pool.ready and pool.running < pool.places and self.slots.free and not self._draining:
+        while pool.ready and (pool.running < pool.places or pool.joins()) and self.slots.free and not self._draining:
             claim, came = pool.ready.popleft()
             if now - came > pool.patience:  # the supervisor may have handed it back while we were stuck
                 self._handed_back.append(claim)

@@ -10,6 +10,7 @@ import pytest
 from holdfast import App
 from holdfast.cli.sql import roles_text
 from holdfast.engine import jobs, schedules
+from holdfast.model.batch import NewBatch
 from holdfast.model.errors import StoreError
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
@@ -42,6 +43,10 @@ def shared():
         write(store, lambda tx, gone=gone: jobs.purge(tx, gone, actor="ann"))
         newest = NewJob("waiting", "{}", tenant=tenant, coalesce_key="c", sequence=1)
         write(store, lambda tx, newest=newest: tx.coalesce(newest))
+        item = NewJob("item", "{}", tenant=tenant)
+        batch = NewBatch(id=f"{tenant or 'nobody':0>26}", pattern=item, total=1, digest="")
+        write(store, lambda tx, batch=batch, item=item: tx.add_batch(batch, [item], [0]))
+        finish(store, claim(store, Lane("default", "item"))[0], DONE)
     write(store, lambda tx: tx.pause("images", "ann"))
     write(store, lambda tx: tx.lead("me", 1000))
     write(store, lambda tx: schedules.declare(tx, {"often": plan_of(NewJob("mail", "{}", tenant="acme"), every=60)}))
@@ -128,6 +133,7 @@ class TestEveryTable:
             own = "id in (select id from job_queue where tenant = 'acme')".replace(
                 "id in", "id in" if table == "job_queue" else "job_id in"
             )
+            own = "tenant = 'acme'" if table == "job_batches" else own
             reached = rows(shared, table, own) if tenant else 0
             assert [attempt(shared, "tenant", statement(table), tenant) for statement in (reads, *WRITES)] == [
                 reached
