@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import App
 from holdfast.cli.sql import roles_text
-from holdfast.engine import jobs, schedules
+from holdfast.engine import batches, jobs, schedules
 from holdfast.model.batch import NewBatch
 from holdfast.model.errors import StoreError
 from holdfast.model.lease import Lane
@@ -222,11 +222,30 @@ def test_an_application_of_a_tenant_sees_its_jobs_and_no_others(shared, acme):
     theirs = PostgresStore(shared)
     foreign = [job_id for job_id in listed(theirs) if get(theirs, job_id).tenant != "acme"]
     theirs.close()
-    assert len(foreign) == 8
+    assert len(foreign) == 10
     for job_id in foreign:
         for verb in (acme.get, acme.cancel, acme.retry, acme.explain):
             with pytest.raises(Exception, match="no job"):
                 verb(job_id)
+
+
+def test_an_application_of_a_tenant_makes_batches_and_sees_no_others(shared, acme):
+    @acme.job
+    def letter(n: int) -> int:
+        return n
+
+    batch = acme.map(letter, [{"n": n} for n in range(3)], key="letters")
+    assert not acme.map(letter, [{"n": n} for n in range(3)], key="letters").created
+    assert batch.cancel() == 1
+    assert batch.progress()["failed"] == 3
+    assert len(list(batch.errors())) == 3
+    assert {one.tenant for one in acme.desk.read(batches.list_batches)[0]} == {"acme"}
+    with pytest.raises(Exception, match="no batch"):
+        acme.batch(f"{'umbrella':0>26}").progress()
+    with psycopg.connect(shared, autocommit=True) as admin:
+        admin.execute("delete from job_batches where id = %s", (batch.id,))
+        admin.execute("delete from job_items where batch = %s", (batch.id,))
+        admin.execute("delete from job_queue where batch = %s", (batch.id,))
 
 
 def test_an_application_of_a_tenant_enqueues_for_it(shared, acme):
