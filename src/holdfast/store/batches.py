@@ -44,11 +44,10 @@ class BatchVerbs(NewestVerbs):
         row = self.new_row(batch.pattern, "")
         told = {name: row[name] for name in ("tenant", "group", "type", "queue", "now")}
         about = {"total": batch.total, "callback": batch.callback, "key": batch.key, "digest": batch.digest}
-        while not self.change("batch_add", id=batch.id, **told, **about):
-            # No holder: it was deleted between the two statements, so the next round stores the batch.
-            for holder, kind, digest in self.run("batch_by_key", tenant=row["tenant"], key=batch.key):
-                _refuse_other_batch(batch, holder, same=(kind, digest) == (batch.pattern.type, batch.digest))
-                return str(holder), False
+        ((holder, kind, digest),) = self.run("batch_add", id=batch.id, **told, **about)
+        if holder != batch.id:
+            _refuse_other_batch(batch, holder, same=(kind, digest) == (batch.pattern.type, batch.digest))
+            return str(holder), False
         if jobs:
             stored = self.insert(jobs)
             self._mark_batch(
