@@ -42,6 +42,8 @@ JOB_OPTIONS = {
     "permanent": ("()", "error classes that no retry can cure"),
     "version": ("1", "of the payload: a worker takes this and every older one"),
     "isolation": ("None", '`"process"`: each run in a process of its own'),
+    "batch": ("None", "the handler takes a list: one call for up to so many jobs, at most 500"),
+    "batch_wait": ("0", "seconds that such a call may wait for more jobs, at most 0.5"),
     "key_window": ("None", '`"active"` (until the job ends) or how long an idempotency key is kept'),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.asked import OPTIONS, checked, depths, is_plain, names, news_of, requests
+from holdfast.batches import Maps
 from holdfast.engine.desk import Desk
 from holdfast.engine.jobs import enqueue, outcomes
 from holdfast.handle import Handle
@@ -15,7 +16,7 @@ from holdfast.wiring import open_signal, open_store, store_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from datetime import timedelta
     from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, overload
@@ -35,8 +36,16 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
     class Registrar(Protocol):
-        """`@app.job(...)`: type checkers fill in a JobContext that comes first."""
+        """`@app.job(...)`: type checkers fill in a JobContext that comes first. A handler of lists takes one job's
+        arguments when it is enqueued.
+        """
 
+        @overload
+        def __call__(self, function: Callable[[list[Any]], list[R] | Awaitable[list[R]]], /) -> Handler[..., R]: ...
+        @overload
+        def __call__(
+            self, function: Callable[[list[Any], list[JobContext]], list[R] | Awaitable[list[R]]], /
+        ) -> Handler[..., R]: ...
         @overload
         def __call__(self, function: Callable[Concatenate[JobContext, P], R], /) -> Handler[P, R]: ...
         @overload
@@ -46,7 +55,7 @@ if TYPE_CHECKING:
 _LARGEST_PAYLOAD = 1024 * 1024 * 1024  # what SQLite itself takes
 
 
-class App:
+class App(Maps):
     """One queue: its store, its handlers, and the way in.
 
     `url` is `sqlite:///jobs.db` (four slashes: an absolute path); by default HOLDFAST_URL, else ./holdfast.db.
@@ -85,6 +94,7 @@ class App:
         self.signal = open_signal(url, self.signal_by)
         self.desk.listeners.append(self.signal.tell)
         self._watch: Watch | None = None
+        self.batch_watch: Watch | None = None
 
     # -- handlers
 
@@ -109,6 +119,8 @@ class App:
             permanent: tuple[type[BaseException], ...] = (),
             version: int = 1,
             isolation: str | None = None,
+            batch: int | None = None,
+            batch_wait: float = 0,
             key_window: str | float | timedelta | None = None,
         ) -> Registrar: ...
 

@@ -33,10 +33,12 @@ R = TypeVar("R")
 
 SETTINGS = frozenset({
     "type", "queue", "priority", "max_attempts", "timeout", "lease", "backoff", "max_crashes", "permanent", "version",
-    "isolation", "key_window",
+    "isolation", "key_window", "batch", "batch_wait",
 })  # fmt: skip
 _SHORTEST_LEASE_MS = 100
 _SHORTEST_SWEEP_MS = 1_000
+_LARGEST_CALL = 500  # jobs of one call
+_LONGEST_BATCH_WAIT = 0.5  # seconds
 
 
 class Handler(Generic[P, R]):
@@ -88,13 +90,17 @@ class Handler(Generic[P, R]):
         text = definition.signature.dump(args, payload, self.app.payload_limit)
         if not options and "key" not in self._options:
             if self._pattern is None:
-                plain = {name: value for name, value in self._options.items() if name != "key_window"}
-                self._pattern = NewJob(definition.type, "", payload_version=definition.version, **checked(plain))
+                self._pattern = self.pattern()
             return self._pattern.with_payload(text)
         merged = self._options | dict(options)
         if merged.get("key") is None:
             merged.pop("key_window", None)
         return NewJob(definition.type, text, payload_version=definition.version, **checked(merged))
+
+    def pattern(self) -> NewJob:
+        """A checked request without a payload: what its jobs have in common."""
+        options = {name: value for name, value in self._options.items() if name != "key_window"}
+        return NewJob(self.definition.type, "", payload_version=self.definition.version, **checked(options))
 
     def __repr__(self) -> str:
         return f"<Handler {self.definition.type}>"
@@ -110,9 +116,13 @@ class Call:
         self._args = args
         self._kwargs = kwargs
 
-    def new_job(self) -> NewJob:
-        """The checked request."""
-        return self._handler.new_job(self._kwargs, {}, self._args)
+    def new_job(self, more: Mapping[str, Any] | None = None) -> NewJob:
+        """The checked request; of `more` arguments it takes those that are the handler's and missing."""
+        kwargs = self._kwargs
+        if more:
+            asked = self._handler.definition.signature.missing(self._args, kwargs)
+            kwargs = {**kwargs, **{name: value for name, value in more.items() if name in asked}}
+        return self._handler.new_job(kwargs, {}, self._args)
 
     def handle(self, job_id: str, outcome: str) -> Handle:
         """A handle on the job that it became."""
@@ -134,6 +144,7 @@ def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]
         policy=_policy(settings),
         version=check_count("version", settings.get("version", 1), 1_000),
         isolation=_isolation(settings.get("isolation")),
+        **_many(settings),
     )
     options: dict[str, Any] = {
         "queue": definition.queue,
@@ -197,6 +208,21 @@ def _policy(settings: Mapping[str, Any]) -> Policy:
 
 def _is_error(kind: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseException)
+
+
+def _many(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a handler that takes many jobs at a time: how many, and how long a call may wait for them."""
+    batch, wait = settings.get("batch"), settings.get("batch_wait")
+    if batch is None:
+        if wait is not None:
+            raise BadInput("BAD_OPTION", "batch_wait says how long a call waits for more jobs: give batch, too")
+        return {}
+    if settings.get("isolation") is not None:
+        raise BadInput("BAD_OPTION", "a batch handler shares its process: leave out isolation, or leave out batch")
+    seconds = 0.0 if wait in (None, 0) else check_timeout(wait, "batch_wait") / 1000
+    if seconds > _LONGEST_BATCH_WAIT:
+        raise BadInput("BAD_OPTION", f"batch_wait is at most {_LONGEST_BATCH_WAIT} s: the jobs are under lease by then")
+    return {"batch": check_count("batch", batch, _LARGEST_CALL), "batch_wait": seconds}
 
 
 def _isolation(isolation: object) -> str | None:

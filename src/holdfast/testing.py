@@ -37,7 +37,8 @@ from holdfast.model.failure import Failure
 from holdfast.model.lease import Lane
 from holdfast.model.outcome import Raised, Returned, Unstarted
 from holdfast.store.port import Ending, Order
-from holdfast.worker.runner import Run, call_function, run_coroutine
+from holdfast.worker.chunks import is_chunk, new_run
+from holdfast.worker.runner import call_function, run_coroutine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from holdfast.model.lease import Claim
     from holdfast.model.outcome import Outcome
     from holdfast.store.port import Transaction
+    from holdfast.worker.runner import Run
 
 _OWNER = "test:0:drain"
 _LEASE_MS = 60_000
@@ -153,7 +155,7 @@ def holdfast_app(holdfast_clock: Clock) -> Iterator[App]:
 def _run_one(app: App, claim: Claim, done: Drained) -> None:
     definition = app.registry.get(claim.type)
     assert definition is not None, "only lanes of known types are drawn from"
-    run = Run(claim, definition, app.desk)
+    run = new_run(claim, definition, app.desk)
     outcome = asyncio.run(_awaited(run)) if definition.is_coroutine else call_function(run)
     status = (
         app.desk.read(_status, claim.id) if run.settled else app.desk.write(_finish, claim, outcome, definition.policy)
@@ -163,7 +165,7 @@ def _run_one(app: App, claim: Claim, done: Drained) -> None:
 
 
 async def _awaited(run: Run) -> Outcome:
-    timeout_ms = run.claim.timeout_ms or run.definition.policy.timeout_ms
+    timeout_ms = None if is_chunk(run.claim) else run.claim.timeout_ms or run.definition.policy.timeout_ms
     try:
         async with asyncio.timeout(None if timeout_ms is None else timeout_ms / 1000):
             return await run_coroutine(run)

@@ -16,7 +16,8 @@ from tests.house_rules.tree import DOCS
 CONTRACT = """
 POST /v1/jobs · GET /v1/jobs · GET /v1/jobs/{id} · POST /v1/jobs/{id}/cancel · POST /v1/jobs/{id}/retry · POST /v1/jobs/{id}/resume ·
 GET /v1/jobs/{id}/explain · GET /v1/jobs/{id}/history · GET /v1/queues · POST /v1/queues/{name}/pause ·
-POST /v1/queues/{name}/resume · GET /v1/schedules · POST /v1/schedules · GET /v1/schedules/{name} ·
+POST /v1/queues/{name}/resume · GET /v1/batches · GET /v1/batches/{id} · GET /v1/batches/{id}/items · POST /v1/batches/{id}/cancel ·
+GET /v1/schedules · POST /v1/schedules · GET /v1/schedules/{name} ·
 POST /v1/schedules/{name}/pause · POST /v1/schedules/{name}/resume · POST /v1/schedules/{name}/trigger ·
 POST /v1/schedules/{name}/remove · POST /v1/schedules/{name}/reset · GET /v1/dead-letter · POST /v1/dead-letter/retry · POST /v1/dead-letter/purge ·
 GET /v1/stats · GET /v1/workers · GET /v1/events · GET /v1/health/live · GET /v1/health/ready · GET /metrics ·

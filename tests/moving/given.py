@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from holdfast.engine import jobs, moving, schedules
+from holdfast.model.batch import NewBatch
 from holdfast.model.errors import StoreError
 from holdfast.model.lease import Lane
 from holdfast.model.outcome import Parked
@@ -46,6 +47,11 @@ def lived_in(store: Any) -> None:
     write(store, lambda tx: jobs.purge(tx, gone, actor="ann"))
     write(store, lambda tx: schedules.declare(tx, {"nightly": NIGHTLY}))
     write(store, lambda tx: schedules.add(tx, "often", OFTEN, by="ann"))
+    batch = NewBatch(id="01JHQ8Y3M0G5V7T2K4N6P8R0SD", pattern=NewJob("item", "", tenant="acme"), total=2, digest="d",
+                     callback='{"type": "ü"}', key="import")  # fmt: skip
+    items = [NewJob("item", f'{{"n":{n}}}', tenant="acme") for n in range(2)]
+    write(store, lambda tx: tx.add_batch(batch, items, [0, 1]))
+    finish(store, claim_one(store, Lane("default", "item")), DONE)
     enqueue(store, RAN_OUT.type, queue=RAN_OUT.queue)
     claim_one(store, RAN_OUT, lease_ms=1)
 
@@ -69,6 +75,8 @@ def everything(url: str) -> dict[str, list[tuple[Any, ...]]]:
             "audit": store.read(jobs.audit),
             "schedules": store.read(lambda tx: tx.schedules()),
             "subscriptions": store.read(lambda tx: tx.subscriptions()),
+            "batches": store.read(lambda tx: tx.batches(before="~", limit=100, tenant=None)),
+            "items": store.read(lambda tx: tx.items("01JHQ8Y3M0G5V7T2K4N6P8R0SD", after=-1, limit=9, failed=False)),
         }
     finally:
         store.close()

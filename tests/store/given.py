@@ -32,7 +32,8 @@ SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 LEASE = MINUTE
 TABLES = (
     "job_queue", "job_history", "job_figures", "job_workers", "job_pauses", "job_leader", "job_audit", "job_sequences",
-    "job_schedules", "job_parents", "job_cancels", "job_stopping", "job_subscriptions",
+    "job_schedules", "job_parents", "job_cancels", "job_stopping", "job_subscriptions", "job_batches",
+    "job_items",
 )  # fmt: skip
 NEWEST = "~"  # a cursor above every job
 

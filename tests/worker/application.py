@@ -8,7 +8,9 @@ import os
 import sys
 import threading
 import time
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 import holdfast
 from tests.worker import poisons
@@ -263,6 +265,87 @@ def asks_alone(job: holdfast.JobContext) -> Any:
     if job.auth is None:
         raise holdfast.AwaitAuth("log in", key="example.org")
     return job.auth
+
+
+# -- batches
+
+
+@app.job(**USUAL)
+async def mapped(n: int, job: holdfast.JobContext, seconds: float = 0, fails: int = 0) -> int:
+    note(job, f"item {n}")
+    await asyncio.sleep(seconds)
+    if job.attempt <= fails:
+        raise ValueError("not yet")
+    return n
+
+
+@app.job(**USUAL)
+def mapped_in_thread(n: int, job: holdfast.JobContext, seconds: float = 0, fails: int = 0) -> int:
+    note(job, f"item {n}")
+    time.sleep(seconds)
+    if job.attempt <= fails:
+        raise ValueError("not yet")
+    return n
+
+
+@app.job(**USUAL | {"max_crashes": 2})
+async def mapped_poison(n: int, job: holdfast.JobContext, poison: bool = False) -> int:
+    note(job, f"item {n}")
+    if poison:
+        os.kill(os.getpid(), 9)
+    return n
+
+
+@app.job(**USUAL | {"timeout": 0.5, "max_attempts": 2})
+async def mapped_late(n: int, job: holdfast.JobContext, seconds: float = 0) -> int:
+    note(job, f"item {n}")
+    await asyncio.sleep(seconds)
+    return n
+
+
+@app.job(**USUAL | {"timeout": 0.5, "max_attempts": 2})
+def mapped_late_in_thread(n: int, job: holdfast.JobContext, seconds: float = 0) -> int:
+    """Heeds `cancelled`."""
+    note(job, f"item {n}")
+    _until_over(seconds, job)
+    return n
+
+
+@app.job(**USUAL)
+async def called_back(batch: str, job: holdfast.JobContext) -> str:
+    note(job, f"called {batch}")
+    return batch
+
+
+class Numbered(TypedDict):
+    n: int
+    seconds: NotRequired[float]
+
+
+@app.job(**USUAL, batch=20, queue="many")
+async def embedded(jobs: list[Numbered], contexts: list[holdfast.JobContext]) -> list[int | Exception]:
+    for job in contexts:
+        note(job, "began")
+    note(contexts[0], f"call {len(jobs)}")
+    await asyncio.sleep(max(one.get("seconds", 0) for one in jobs))
+    return [one["n"] if one["n"] % 10 else holdfast.Permanent("a round number") for one in jobs]
+
+
+@app.job(**USUAL, batch=20, queue="many")
+def embedded_in_thread(jobs: list[Numbered], contexts: list[holdfast.JobContext]) -> list[int]:
+    for job in contexts:
+        note(job, "began")
+    note(contexts[0], f"call {len(jobs)}")
+    give_up = time.monotonic() + max(one.get("seconds", 0) for one in jobs)
+    while time.monotonic() < give_up and not all(job.cancelled for job in contexts):
+        time.sleep(0.01)
+    return [one["n"] for one in jobs]
+
+
+@app.job(**USUAL | {"timeout": 0.5, "max_attempts": 1}, batch=20, queue="many")
+async def embedded_late(jobs: list[Numbered]) -> list[int]:
+    await asyncio.sleep(60)
+    return [one["n"] for one in jobs]
 
 
 def note(job: holdfast.JobContext, event: str) -> None:

@@ -25,6 +25,8 @@ SECTIONS: dict[str, dict[str, str]] = {
         "parked": "List the jobs that wait for a person, and what for.",
         "schedules": "List the schedules: which jobs run again and again, and when.",
         "schedule": "Look at one schedule, make one, or act on it.",
+        "batches": "List the newest batches, and how far each is.",
+        "batch": "Look at one batch, or cancel it. `app.map(...)` makes batches.",
         "dlq": "Deal with dead letters: jobs that used up their attempts.",
         "webhook": "Look at deliveries of webhooks, send them again, and say who hears of ends.",
         "audit": "List who deleted which jobs by hand.",

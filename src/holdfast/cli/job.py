@@ -197,6 +197,7 @@ def _fields(job: Job, now: int) -> list[tuple[str, object]]:
         ("tenant", job.tenant),
         ("group", job.group),
         ("key", job.idempotency_key),
+        ("batch", job.batch if job.item is None else f"{job.batch}, item {job.item}"),
         ("worker", job.lease_owner),
         ("parked until", _moment(instant(job.auth_until), now)),
         ("created", _moment(instant(job.created_at), now)),

@@ -41,7 +41,7 @@ def explain(tx: Transaction, job_id: str, tenant: str | None = None) -> dict[str
             reasons = [_parked(tx, job)]
         case _:
             reasons = [_ended(job)]
-    reasons += _origin(job)
+    reasons += _origin(job) + _part(job)
     return {
         "id": job.id,
         "status": job.status.value,
@@ -167,6 +167,13 @@ def _origin(job: Job) -> list[Reason]:
         return []
     what = "by hand" if origin.tick is None else f"for its tick of {stamp.to_text(origin.tick)}"
     return [Reason("SCHEDULED", f"made by schedule {origin.name!r}, {what}")]
+
+
+def _part(job: Job) -> list[Reason]:
+    if job.batch is None:
+        return []
+    what = f"item {job.item}" if job.item is not None else "a chunk"
+    return [Reason("IN_BATCH", f"{what} of batch {job.batch}: `holdfast batch show {job.batch}` tells how far that is")]
 
 
 def _cut(message: str) -> str:

@@ -27,7 +27,7 @@ def enqueue(
 ) -> list[tuple[str, str]]:
     """Store new jobs, all or none; for each its id and what was done: see `Handle.outcome`."""
     if max_depth:
-        _check_depth(tx, jobs, max_depth)
+        check_depth(tx, jobs, max_depth)
     if all(job.coalesce_key is None for job in jobs):
         return outcomes(tx.insert(jobs))
     return _newest(tx, jobs)
@@ -224,7 +224,8 @@ def _is_text(value: str) -> bool:
     return True
 
 
-def _check_depth(tx: Transaction, jobs: Sequence[NewJob], max_depth: Mapping[str, int]) -> None:
+def check_depth(tx: Transaction, jobs: Sequence[NewJob], max_depth: Mapping[str, int]) -> None:
+    """Refuse new jobs for which a queue has no room."""
     bounded = [job for job in jobs if job.queue in max_depth and job.priority > HIGH_PRIORITY]
     fresh = [
         job

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from holdfast.engine.signature import Signature
+from holdfast.engine.signature import ListSignature, Signature
 from holdfast.model.errors import BadInput
 from holdfast.model.lease import Lane
 from holdfast.model.policy import Policy
@@ -28,10 +28,14 @@ class Definition:
     version: int = 1
     isolation: str | None = None
     sweep_ms: int | None = None  # of a sweeper: how often it runs
+    batch: int | None = None  # of a handler that takes many jobs at a time: how many
+    batch_wait: float = 0.0  # seconds that a call may wait for more of them
 
     @cached_property
     def signature(self) -> Signature:
         """Read when first needed: names in annotations may be defined further down in the module."""
+        if self.batch is not None:
+            return ListSignature(self.function, self.context_type)
         return Signature(self.function, self.context_type)
 
     @cached_property

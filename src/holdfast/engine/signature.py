@@ -26,6 +26,8 @@ _SHORT = 4_000  # characters: within every limit of size, and no integer in it h
 class Signature:
     """What a handler takes. `context_name` is its parameter for the job's context, if it has one."""
 
+    list_name = ""  # of one that is called for many jobs at a time: its parameter for their payloads
+
     def __init__(self, function: Callable[..., Any], context_type: type) -> None:
         self.context_name: str | None = None
         self._name = function.__qualname__
@@ -68,6 +70,10 @@ class Signature:
             return self._adapter.validate_python(known) | self._more.validate_python(more)
         except ValidationError as error:
             raise self._refused(error) from None
+
+    def missing(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> frozenset[str]:
+        """Names of parameters that a call leaves out."""
+        return self._fields - set(self._positional[: len(args)]) - set(kwargs)
 
     def json_schema(self) -> dict[str, Any]:
         """The payload's JSON Schema, for forms and tools."""
@@ -112,6 +118,70 @@ class Signature:
         more = error.error_count() - len(faults)
         text = "; ".join(faults) + (f"; and {more} more" if more else "")
         return PayloadError("PAYLOAD_INVALID", f"payload does not fit {self._name}: {text}")
+
+
+class ListSignature(Signature):
+    """What a handler takes that is called for many jobs at a time.
+
+    The type in the list is the schema of one job's payload; `context_name` takes a list of their contexts.
+    """
+
+    def __init__(self, function: Callable[..., Any], context_type: type) -> None:
+        self.context_name = None
+        self._name = function.__qualname__
+        self._more = None
+        self._simple = False
+        try:
+            hints = _hints(function)
+            for name in inspect.signature(function).parameters:
+                hint = hints.get(name, list)
+                if context_type in typing.get_args(hint):
+                    self.context_name = name
+                else:
+                    _check_list(hint, more=bool(self.list_name))
+                    self.list_name = name
+                    self._take(*(typing.get_args(hint) or (dict,)))
+        except (PydanticUserError, NameError, TypeError, AttributeError) as error:
+            raise BadInput("BAD_OPTION", f"{self._name} cannot be a handler: {error}") from error
+        if not self.list_name:
+            raise BadInput(
+                "BAD_OPTION", f"{self._name} cannot be a handler: with batch= it takes a list, as in `jobs: list[Item]`"
+            )
+
+    def _take(self, kind: Any) -> None:
+        origin = typing.get_origin(kind) or kind
+        self._open = origin is dict or kind is Any
+        self._adapter = TypeAdapter(dict[str, Any] if self._open and not typing.get_args(kind) else kind)
+        names = () if self._open else _field_names(kind)
+        self._positional = list(names)
+        self._fields = frozenset(names)
+
+    def _plain(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        unknown = set() if self._open else set(values) - self._fields
+        if unknown:
+            raise PayloadError(
+                "PAYLOAD_INVALID",
+                f"payload does not fit {self._name}: unknown {', '.join(sorted(unknown))}; it takes "
+                f"{', '.join(self._positional)}",
+            )
+        return _as_json(self._adapter, values)
+
+
+def _check_list(hint: Any, *, more: bool) -> None:
+    if more or (typing.get_origin(hint) or hint) is not list:
+        raise TypeError("with batch= it takes one list, as in `jobs: list[Item]`, and no more")
+
+
+def _field_names(kind: Any) -> tuple[str, ...]:
+    """What an object of this type is made of, by the names that its JSON has."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        fields = kind.model_fields.items()
+        return tuple(str(field.validation_alias or field.alias or name) for name, field in fields)
+    if typing_extensions.is_typeddict(kind):
+        return tuple(typing_extensions.get_type_hints(kind))
+    if hasattr(kind, "__dataclass_fields__"):
+        return tuple(kind.__dataclass_fields__)
+    raise TypeError("a list of models, dataclasses, TypedDicts or dicts is needed: a payload has names")
 
 
 def _is_plain(hint: Any) -> bool:

@@ -102,7 +102,13 @@ class Waiter:
 class Watch:
     """All waiters of a process."""
 
-    def __init__(self, desk: Desk, listen: Callable[[], Ear | None] = lambda: None) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        listen: Callable[[], Ear | None] = lambda: None,
+        versions: Callable[[Transaction, list[str], list[Group]], dict[Subject, int | str]] | None = None,
+    ) -> None:
+        self._versions = versions or _versions
         self._desk = desk
         self._listen = listen
         self._waiters: dict[Subject, set[Waiter]] = defaultdict(set)
@@ -271,7 +277,7 @@ class Watch:
         begin = monotonic()
         subjects: list[Subject] = [*jobs, *groups]
         try:
-            versions = self._desk.read(_versions, jobs, groups)
+            versions = self._desk.read(self._versions, jobs, groups)
         except Exception as error:  # noqa: BLE001  # the store is away: they wait on, until their own time is over
             if isinstance(error, StoreError) and error.code == "STORE_CLOSED":
                 self._tell_all()

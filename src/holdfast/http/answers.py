@@ -243,76 +243,6 @@ class QueueSwitched(Answer):
     changed: bool
 
 
-class GroupPause(PauseView):
-    """What holds a group back: a pause of its own, or of its tenant."""
-
-    scope: str
-
-
-class GroupError(Answer):
-    """Why a job of a group ended badly."""
-
-    id: str
-    type: str
-    status: Status
-    code: str
-    message: str
-
-
-class GroupView(Answer):
-    """A group in numbers."""
-
-    key: str
-    tenant: str
-    version: str = Field(description="changes with every visible change; compare it, and read nothing into it")
-    total: int
-    done: int = Field(description="jobs that have ended, well or not")
-    failed: int = Field(description="jobs that ended failed or as dead letters")
-    percent: float
-    counts: dict[Status, int]
-    paused: list[GroupPause]
-    errors: list[GroupError] = Field(description="the oldest ten")
-
-
-class GroupCancelled(Answer):
-    """What a cancel of a group did."""
-
-    key: str
-    tenant: str
-    mode: str
-    cancelled: int
-    asked: int = Field(description="runs that may still complete")
-    by_status: dict[str, int] = Field(description="by the status that was left")
-    by_type: dict[str, dict[str, int]]
-    left_alone: dict[str, int] = Field(description="jobs of other types, which go on")
-    still_running: int = Field(description="handlers that had not stopped when this was answered")
-
-
-class ScopeSwitched(Answer):
-    """What a pause or resume of a group or a tenant did."""
-
-    scope: str
-    tenant: str
-    name: str
-    paused: bool
-    changed: bool
-    jobs: int = Field(description="how many were held, or let go")
-
-
-class ScopePaused(PauseView):
-    """Something that is paused."""
-
-    scope: Literal["queue", "group", "tenant"]
-    tenant: str
-    name: str
-
-
-class Pauses(Answer):
-    """All that is paused."""
-
-    items: list[ScopePaused]
-
-
 class LaneView(Answer):
     """A type that a worker draws from a queue."""
 
@@ -381,33 +311,6 @@ class Triggered(Answer):
 
     name: str
     id: str
-
-
-class SubscriptionView(Answer):
-    """Which ends of jobs an endpoint hears of."""
-
-    name: str
-    endpoint: str
-    ends: list[str]
-    types: list[str]
-    queues: list[str]
-    groups: list[str]
-    tenant: str | None = Field(description="null: jobs of every tenant")
-    with_result: bool
-    max_attempts: int
-
-
-class Subscriptions(Answer):
-    """Every subscription by name."""
-
-    items: list[SubscriptionView]
-
-
-class Unsubscribed(Answer):
-    """A subscription that is gone."""
-
-    name: str
-    changed: bool
 
 
 class Handled(Answer):

@@ -20,7 +20,7 @@ _ALWAYS = (400, 421, 500, 503)  # what every route may refuse with
 _REASONS = {
     400: "Something in the request cannot be",
     403: "Made by a page of another site",
-    404: "No such job, schedule or group",
+    404: "No such job, batch, schedule or group",
     408: "The body did not arrive in time",
     409: "Clashes with what is stored",
     413: "The body or a payload is too large",

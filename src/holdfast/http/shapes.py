@@ -212,6 +212,24 @@ class GroupQuery(Query):
     since: Annotated[str, Field(max_length=64)] | None = Field(default=None, description="the version you have seen")
 
 
+class BatchesQuery(Query):
+    """Which batches to list, newest first."""
+
+    tenant: Annotated[str, Field(max_length=255)] | None = None
+    before: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None, description="the `next` of the page before"
+    )
+    limit: int = Field(default=50, ge=1, le=MOST_LISTED)
+
+
+class ItemsQuery(Query):
+    """Which items of a batch to list, by number."""
+
+    after: int | None = Field(default=None, ge=-1, le=10_000_000, description="the `next` of the page before")
+    limit: int = Field(default=100, ge=1, le=1_000)
+    failed: bool = Field(default=False, description="only those that failed")
+
+
 class JobQuery(Query):
     """How long to wait for a change of the job."""
 

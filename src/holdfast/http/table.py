@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from holdfast.http import answers, groups, house, jobs, schedules, shapes, subscriptions
+from holdfast.http import answers, batches, flow_answers, groups, house, jobs, schedules, shapes, subscriptions
 from holdfast.http.door import Call
 
 _JOB = {"type": "thumbnail", "payload": {"path": "a.png", "width": 200}, "queue": "images", "priority": 3}
@@ -91,32 +91,49 @@ TABLE: tuple[Entry, ...] = (
     ),
     _post(
         "/v1/groups/{key:path}/cancel", "cancel_group", groups.cancel_group, "Stop a group, or some types of it",
-        "groups", body=shapes.GroupCancelBody, answer=answers.GroupCancelled, example={"mode": "graceful", "wait": 10},
+        "groups", body=shapes.GroupCancelBody, answer=flow_answers.GroupCancelled,
+        example={"mode": "graceful", "wait": 10},
     ),
     _post(
         "/v1/groups/{key:path}/pause", "pause_group", groups.pause_group, "Let no job of a group begin", "groups",
-        body=shapes.TenantBody, answer=answers.ScopeSwitched,
+        body=shapes.TenantBody, answer=flow_answers.ScopeSwitched,
     ),
     _post(
         "/v1/groups/{key:path}/resume", "resume_group", groups.resume_group, "Let jobs of a group begin again",
-        "groups", body=shapes.TenantBody, answer=answers.ScopeSwitched,
+        "groups", body=shapes.TenantBody, answer=flow_answers.ScopeSwitched,
     ),
     _get(
         "/v1/groups/{key:path}", "show_group", groups.show_group,
         "A group in numbers; with `wait`, after its next change", "groups",
-        query=shapes.GroupQuery, answer=answers.GroupView, problems=(404,),
+        query=shapes.GroupQuery, answer=flow_answers.GroupView, problems=(404,),
     ),
     _post(
         "/v1/tenants/{name:path}/pause", "pause_tenant", groups.pause_tenant, "Let no job of a tenant begin", "tenants",
-        answer=answers.ScopeSwitched,
+        answer=flow_answers.ScopeSwitched,
     ),
     _post(
         "/v1/tenants/{name:path}/resume", "resume_tenant", groups.resume_tenant, "Let jobs of a tenant begin again",
-        "tenants", answer=answers.ScopeSwitched,
+        "tenants", answer=flow_answers.ScopeSwitched,
     ),
     _get(
         "/v1/pauses", "list_pauses", groups.list_pauses, "What is paused: queues, groups, tenants", "queues",
-        answer=answers.Pauses,
+        answer=flow_answers.Pauses,
+    ),
+    _get(
+        "/v1/batches", "list_batches", batches.list_batches, "List batches, newest first", "batches",
+        query=shapes.BatchesQuery, answer=flow_answers.BatchPage,
+    ),
+    _get(
+        "/v1/batches/{id}", "show_batch", batches.show_batch, "How far a batch is", "batches",
+        answer=flow_answers.BatchView, problems=(404,),
+    ),
+    _get(
+        "/v1/batches/{id}/items", "list_items", batches.list_items, "Items of a batch that have ended, by number",
+        "batches", query=shapes.ItemsQuery, answer=flow_answers.ItemPage, problems=(404,),
+    ),
+    _post(
+        "/v1/batches/{id}/cancel", "cancel_batch", batches.cancel_batch, "Cancel what has not ended of a batch",
+        "batches", answer=flow_answers.BatchView, problems=(404,),
     ),
     _get("/v1/queues", "list_queues", house.list_queues, "List the queues", "queues", answer=answers.Queues),
     _post(
@@ -154,17 +171,17 @@ TABLE: tuple[Entry, ...] = (
     ),
     _get(
         "/v1/subscriptions", "list_subscriptions", subscriptions.list_subscriptions,
-        "List who hears of the ends of which jobs", "subscriptions", answer=answers.Subscriptions,
+        "List who hears of the ends of which jobs", "subscriptions", answer=flow_answers.Subscriptions,
     ),
     _post(
         "/v1/subscriptions", "add_subscription", subscriptions.add_subscription,
         "Tell an endpoint when jobs end, or change what it hears of", "subscriptions", body=shapes.SubscriptionBody,
-        body_required=True, answer=answers.SubscriptionView,
+        body_required=True, answer=flow_answers.SubscriptionView,
         example={"name": "ops", "endpoint": "pager", "ends": ["dead_letter"]},
     ),
     _post(
         "/v1/subscriptions/{name:path}/remove", "remove_subscription", subscriptions.remove_subscription,
-        "Tell it no more", "subscriptions", answer=answers.Unsubscribed, problems=(404,),
+        "Tell it no more", "subscriptions", answer=flow_answers.Unsubscribed, problems=(404,),
     ),
     _get(
         "/v1/dead-letter", "list_dead_letters", jobs.list_dead_letters, "List dead letters, newest first",

@@ -4,7 +4,7 @@ HoldfastError
 ├── BadInput            what was asked for cannot be: mend the call
 │   ├── PayloadError    ... because of its payload
 │   └── BadSignature    ... because nobody knows who sent it
-├── NotFound            no such job, no such schedule
+├── NotFound            no such job, batch or schedule
 ├── Conflict            the thing asked for clashes with what is stored
 │   └── KeyConflict     ... the idempotency key belongs to another request
 ├── QueueFull           the queue is at its maximum depth
@@ -40,6 +40,7 @@ CODES: dict[str, str] = {
     "UNKNOWN_TYPE": "no handler of that type is registered in this process",
     "GROUP_NOT_FOUND": "no job bears this group",
     "JOB_NOT_FOUND": "no job has that id",
+    "BATCH_NOT_FOUND": "no batch has that id",
     "SCHEDULE_NOT_FOUND": "no schedule has that name",
     "SUBSCRIPTION_NOT_FOUND": "no subscription has that name",
     "NOT_IN_CODE": "the schedule was made at run time, so there is no code to go back to",
@@ -123,7 +124,7 @@ class BadSignature(BadInput):
 
 
 class NotFound(HoldfastError):
-    """No such job, no such schedule."""
+    """No such job, batch or schedule."""
 
 
 class Conflict(HoldfastError):

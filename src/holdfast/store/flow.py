@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from holdfast.store.batches import BatchVerbs
 from holdfast.store.groups import GroupVerbs
 from holdfast.store.subscriptions import SubscriptionVerbs
+from holdfast.store.verbs import follow_up_refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.store.port import Ending, Tied
 
 
-class FlowVerbs(GroupVerbs, SubscriptionVerbs):
+class FlowVerbs(GroupVerbs, SubscriptionVerbs, BatchVerbs):
     """Part of the transaction of either store."""
 
     __slots__ = ()
@@ -35,12 +37,16 @@ class FlowVerbs(GroupVerbs, SubscriptionVerbs):
 
         parents.tie(self, jobs)
 
-    def over(self, ended: Sequence[tuple[str, str]]) -> None:
-        """Jobs have reached these statuses, their last: what waits for them goes on, or ends with them."""
-        self.announce(ended)
+    def over(self, ended: Sequence[tuple[str, str]], batched: Sequence[str] | None = None) -> None:
+        """Jobs have reached these statuses, their last: what waits for them goes on, or ends with them.
+
+        `batched` are those of them that are part of a batch, where that is known.
+        """
         while ended:  # what ends with them ends in turn: round by round, however long the chain
-            ended = self._settle_parents(ended)
             self.announce(ended)
+            if batched is None or batched:
+                self.count_items([job_id for job_id, _ in ended] if batched is None else batched)
+            ended, batched = self._settle_parents(ended), None
 
     def finish_and_follow(self, endings: Sequence[Ending], *, expired: bool) -> list[bool]:
         """End runs and store what they asked to be done next. If one asked for what cannot be, that one fails."""
@@ -96,9 +102,7 @@ class FlowVerbs(GroupVerbs, SubscriptionVerbs):
 def _refused(ending: Ending, error: HoldfastError) -> Ending:
     """The run failed, because what it asked to be done next cannot be."""
     from holdfast.model.decide import Move  # noqa: PLC0415
-    from holdfast.model.failure import Failure  # noqa: PLC0415
     from holdfast.model.status import Status  # noqa: PLC0415
 
-    failure = Failure("FollowUpRefused", f"a follow-up cannot be stored: {error}", "FOLLOW_UP_REFUSED")
-    move = Move(Status.FAILED, error=failure.as_text(), failed=1, why="failed")
+    move = Move(Status.FAILED, error=follow_up_refused(error), failed=1, why="failed")
     return ending._replace(move=move, follow_ups=())

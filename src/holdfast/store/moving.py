@@ -28,6 +28,8 @@ TABLES = {
     "job_subscriptions": "subscriptions",
     "job_schedules": "schedules",
     "job_parents": "parents",
+    "job_batches": "batches",
+    "job_items": "items",
 }
 
 

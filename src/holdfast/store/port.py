@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from holdfast.model.batch import Batch, ItemEnd, NewBatch
 from holdfast.model.decide import Move
 from holdfast.model.job import Job
 from holdfast.model.lease import Claim, Lane
@@ -268,6 +269,33 @@ class Transaction(Protocol):
 
     def unsubscribe(self, name: str) -> bool:
         """Forget a subscription; False if there is none."""
+
+    # for batches
+    def add_batch(self, batch: NewBatch, jobs: Sequence[NewJob], items: Sequence[int | None]) -> tuple[str, bool]:
+        """Store a batch and its jobs, each with its item's number, or None for a chunk: its id, and whether it was
+        created. A taken key answers its batch; with another type or other items it raises KeyConflict.
+        """
+
+    def batch(self, batch_id: str, tenant: str | None = None) -> Batch | None:
+        """The batch as it is now; None if there is none, or it is another tenant's."""
+
+    def batches(self, *, before: str, limit: int, tenant: str | None) -> list[Batch]:
+        """Newest first, below a cursor."""
+
+    def batch_versions(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:
+        """Batch id -> (version, `running` or `ended`), for those that exist."""
+
+    def items(self, batch_id: str, *, after: int, limit: int, failed: bool) -> list[dict[str, Any]]:
+        """The items that have ended, by number above a cursor; all, or those that failed."""
+
+    def cancel_batch(self, batch_id: str, *, limit: int, tenant: str | None, error: str) -> tuple[int, bool]:
+        """Cancel some of its jobs: how many, and whether any is left."""
+
+    def stored_items(self, batch_id: str, first: int, last: int) -> dict[int, tuple[str, str]]:
+        """Number -> (status, job id), for items that ended or became jobs of their own."""
+
+    def store_items(self, claim: Claim, ends: Sequence[ItemEnd], progress: str) -> bool:
+        """Items of a chunk have ended, or are tried again as jobs of their own; False where the lease is lost."""
 
     # for seeing
     def versions(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:

@@ -281,3 +281,10 @@ def refuse_other_request(row: dict[str, object], holder: str, kind: str, payload
             f"key {row['key']!r} belongs to job {holder} of type {kind!r} with another "
             f"{'payload' if kind == row['type'] else 'type'}: use a key of its own for each different request",
         )
+
+
+def follow_up_refused(error: Exception) -> str:
+    """Why a run failed that asked for a follow-up which cannot be stored."""
+    from holdfast.model.failure import Failure  # noqa: PLC0415
+
+    return Failure("FollowUpRefused", f"a follow-up cannot be stored: {error}", "FOLLOW_UP_REFUSED").as_text()

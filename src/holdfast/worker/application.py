@@ -84,6 +84,7 @@ def describe(app: Application) -> dict[str, Any]:
                 "version": definition.version,
                 "isolation": definition.isolation,
                 "sweep_ms": definition.sweep_ms,
+                "batch": definition.batch,
                 "lease_ms": definition.policy.lease_ms,
                 "timeout_ms": definition.policy.timeout_ms,
                 "max_crashes": definition.policy.max_crashes,
@@ -130,6 +131,10 @@ class Described:
             )
             for one in self.types
         }
+
+    def together(self) -> int:
+        """The most jobs that one call of a handler takes."""
+        return max((one["batch"] or 1 for one in self.types), default=1)
 
     def sweeps(self) -> list[tuple[str, str, int]]:
         """Type, queue and interval of each sweeper."""

@@ -13,10 +13,12 @@ from holdfast.worker.application import Application
 from holdfast.worker.places import MOST_READY, Places
 from holdfast.worker.slots import READY, SlotMap
 from holdfast.worker.solo import run_solo
+from holdfast.worker.together import Together
 from holdfast.worker.worker import Worker
 
 if TYPE_CHECKING:
-    from holdfast.engine.registry import Registry
+    from holdfast.engine.registry import Definition, Registry
+    from holdfast.model.lease import Lane
     from holdfast.signals.port import Ear
 
 log = logging.getLogger("holdfast.worker")
@@ -26,11 +28,18 @@ COROUTINES, THREADS = 100, 10
 _GARBAGE = 10_000  # objects between two collections: hundreds of jobs are under way at once, and none is garbage
 
 
-def slots_needed(config: dict[str, Any]) -> int:
-    """One for each place and each job held ready, twice: endings wait for their commit in them."""
+def slots_needed(config: dict[str, Any], together: int = 1) -> int:
+    """One for each place and each job held ready, twice: endings wait for their commit in them. `together`: so many
+    jobs may share a place.
+    """
     queues = config.get("queues") or {}
     places = sum(filter(None, queues.values())) + config["coroutines"] + config["threads"]
-    return int(2 * (places + min(MOST_READY, config["prefetch"])))
+    return int(2 * (places + min(MOST_READY, max(config["prefetch"], (together - 1) * places))))
+
+
+def together(registry: Registry) -> int:
+    """The most jobs that one call of a handler takes."""
+    return max((one.batch or 1 for one in registry), default=1)
 
 
 def pools_of(registry: Registry, config: dict[str, Any]) -> list[Places]:
@@ -39,27 +48,34 @@ def pools_of(registry: Registry, config: dict[str, Any]) -> list[Places]:
     pools = []
     for queue, places in queues.items():
         if places is not None:
-            pools.append(_pool(registry, [queue], places, config, coroutine=None))
+            pools += _pool(registry, [queue], places, config, coroutine=None)
     rest = [queue for queue, places in queues.items() if places is None]
     if rest:
-        pools.append(_pool(registry, rest, config["coroutines"], config, coroutine=True))
-        pools.append(_pool(registry, rest, config["threads"], config, coroutine=False))
+        pools += _pool(registry, rest, config["coroutines"], config, coroutine=True)
+        pools += _pool(registry, rest, config["threads"], config, coroutine=False)
     return [pool for pool in pools if pool.lanes]
 
 
 def _pool(
     registry: Registry, queues: list[str], places: int, config: dict[str, Any], *, coroutine: bool | None
-) -> Places:
+) -> list[Places]:
+    """The places, and a second pool for the same ones if handlers take many jobs at a time."""
     chosen = [one for one in registry if one.isolation is None and (coroutine is None or one.is_coroutine == coroutine)]
-    lanes = [lane._replace(queue=queue) for queue in queues for one in chosen for lane in one.lanes()]
     lease_ms = min((one.policy.lease_ms for one in chosen), default=60_000)
-    return Places(lanes, places, lease_ms, prefetch=config["prefetch"])
+    base = Places(_lanes(chosen, queues, many=False), places, lease_ms, prefetch=config["prefetch"])
+    many = _lanes(chosen, queues, many=True)
+    return [base, Together(base, many, max(one.batch or 1 for one in chosen))] if many else [base]
+
+
+def _lanes(chosen: list[Definition], queues: list[str], *, many: bool) -> list[Lane]:
+    types = [one for one in chosen if (one.batch is not None) == many]
+    return [lane._replace(queue=queue) for queue in queues for one in types for lane in one.lanes()]
 
 
 def run_child(app: Application, config: dict[str, Any]) -> None:
     """Work until told to stop."""
     gc.set_threshold(_GARBAGE)
-    slots = SlotMap(config["slots"], slots_needed(config))
+    slots = SlotMap(config["slots"], slots_needed(config, together(app.registry)))
     pools = pools_of(app.registry, config)
     threads = sum(pool.places for pool in pools)
     asyncio.run(_work(app, config, slots, pools, min(threads, 1000)))

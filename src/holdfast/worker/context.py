@@ -71,6 +71,16 @@ class JobContext:
         return self._claim.group
 
     @property
+    def batch(self) -> str | None:
+        """The batch it is part of."""
+        return self._claim.batch
+
+    @property
+    def item(self) -> int | None:
+        """Its number there, from 0."""
+        return self._claim.item
+
+    @property
     def context(self) -> dict[str, Any]:
         """Who asked for it: user_id, user_role, correlation_id, trace_id."""
         return loads(self._claim.context)  # type: ignore[no-any-return]

@@ -21,7 +21,7 @@ from holdfast.engine import leases, repairs, schedules
 from holdfast.signals.message import EVERYTHING
 from holdfast.worker import slots as slot_words
 from holdfast.worker.application import Application
-from holdfast.worker.child import COROUTINES, THREADS, listen, pools_of, slots_needed
+from holdfast.worker.child import COROUTINES, THREADS, listen, pools_of, slots_needed, together
 from holdfast.worker.places import MOST_READY
 from holdfast.worker.slots import SlotMap
 from holdfast.worker.worker import Worker
@@ -58,7 +58,7 @@ async def worker_inside(
     config: dict[str, Any] = {"queues": queues, "coroutines": coroutines, "threads": threads, "prefetch": prefetch}
     owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
     with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
-        slots = SlotMap(f"{folder}/slots", slots_needed(config))
+        slots = SlotMap(f"{folder}/slots", slots_needed(config, together(app.registry)))
         pools = pools_of(app.registry, config)
         worker = Worker(
             app.desk, app.registry, pools, owner=owner, slots=slots, threads=max(1, sum(p.places for p in pools))

@@ -19,7 +19,7 @@ _MEMORY = 0.1  # weight of the newest duration in the average
 class Places:
     """One pool of places for some lanes."""
 
-    __slots__ = ("_duration", "lanes", "lease_ms", "patience", "places", "prefetch", "ready", "running")
+    __slots__ = ("_duration", "lanes", "lease_ms", "patience", "places", "prefetch", "ready", "running", "sibling")
 
     def __init__(self, lanes: Sequence[Lane], places: int, lease_ms: int, *, prefetch: int = MOST_READY) -> None:
         self.lanes = tuple(lanes)
@@ -28,6 +28,7 @@ class Places:
         self.prefetch = prefetch
         self.patience = min(_PATIENCE, lease_ms / 4000)  # always well below the lease, which nobody renews yet
         self.running = 0
+        self.sibling: Places | None = None  # another pool for the same places
         self.ready: deque[tuple[Claim, float]] = deque()  # claimed, waiting for a place, with when they came
         self._duration: float | None = None  # of a run, averaged; None while nothing is known
 
@@ -41,6 +42,10 @@ class Places:
         missing = self.free + self._ahead() - len(self.ready)
         # Few at a time would make many small commits; a free place is always worth one.
         return missing if self.free > len(self.ready) or missing * 4 > self._ahead() else 0
+
+    def joins(self) -> bool:
+        """Whether the next job needs no place of its own."""
+        return False
 
     def ended(self, seconds: float) -> None:
         """A run is over: its place is free, and its duration known."""

@@ -86,11 +86,22 @@ class Run:
         signature = self.definition.signature
         arguments = signature.load(self.claim.payload)
         if signature.context_name is not None:
-            self.context = JobContext(self.claim, self.desk, self.enter)
-            if self._stop_asked:
-                self.context.stop()
-            arguments[signature.context_name] = self.context
+            arguments[signature.context_name] = self.begin_context()
         return arguments
+
+    def begin_context(self) -> JobContext:
+        """The context that the handler gets."""
+        self.context = self.new_context()
+        if self._stop_asked:
+            self.context.stop()
+        return self.context
+
+    def new_context(self) -> JobContext:
+        """What the handler may know and do about its run."""
+        return JobContext(self.claim, self.desk, self.enter)
+
+    def leave(self) -> None:
+        """The worker stops: end soon, if there is a good moment for it."""
 
     @property
     def settled(self) -> bool:
@@ -118,6 +129,14 @@ class Run:
 
 async def run_coroutine(run: Run) -> Outcome:
     """Run a coroutine handler. A cancellation passes through: whoever cancels knows why."""
+    if run.claim.batch is not None and run.claim.item is None:
+        from holdfast.worker.chunks import run_chunk  # noqa: PLC0415  # a chunk runs its items by this very function
+
+        return await run_chunk(run)  # type: ignore[arg-type]
+    if run.definition.batch is not None:
+        from holdfast.worker.together import run_together  # noqa: PLC0415
+
+        return (await run_together([run]))[0]
     copies = _copies
     try:
         value = await run.definition.function(**run.arguments())
@@ -145,6 +164,14 @@ async def run_function(run: Run, executor: Executor) -> Outcome:
 
 def call_function(run: Run) -> Outcome:
     """Run a plain function here and now."""
+    if run.claim.batch is not None and run.claim.item is None:
+        from holdfast.worker.chunks import call_chunk  # noqa: PLC0415
+
+        return call_chunk(run)  # type: ignore[arg-type]
+    if run.definition.batch is not None:
+        from holdfast.worker.together import call_together  # noqa: PLC0415
+
+        return call_together([run])[0]
     copies = _copies
     try:
         value = run.definition.function(**run.arguments())

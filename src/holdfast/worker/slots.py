@@ -32,7 +32,7 @@ _BODY = Struct("<QQQ26sB")
 _BEAT = Struct("<Q")
 _BEAT_AT, _SPARED_AT = 8, 16
 _HOLDS_AT = 1
-_BODY_AT, _ORDER_AT, _PHASE_AT = 8, 4, 58
+_BODY_AT, _SINCE_AT, _ORDER_AT, _PHASE_AT = 8, 16, 4, 58
 _MASK = 0x3FFFFFFF
 
 STARTING, READY, WORN = 0, 1, 2  # the child's own word on its state; worn: replace me
@@ -85,6 +85,10 @@ class SlotMap:
         _BODY.pack_into(memory, at + _BODY_AT, token, since, limit, job_id.encode(), TAKEN)
         _SEQUENCE.pack_into(memory, at, ((sequence + 1) | 1) + 1 & 0xFFFFFFFF)
         return slot
+
+    def restart(self, slot: int, since: int) -> None:
+        """The time-out of a run begins anew."""
+        _BEAT.pack_into(self._memory, _HEADER + slot * _SLOT.size + _SINCE_AT, since)
 
     def enter(self, slot: int, phase: int) -> None:
         """Show that the handler is entered, or has returned."""

@@ -19,6 +19,7 @@ from holdfast.model.errors import StoreError
 from holdfast.model.failure import failure_of
 from holdfast.model.lease import Claim
 from holdfast.model.outcome import Outcome, Raised, Returned, Stopped
+from holdfast.worker.chunks import new_run
 from holdfast.worker.runner import Run, call_function, outcome_of, run_coroutine
 from holdfast.worker.slots import ASK, READY, RETURNED, RUNNING, SlotMap
 from holdfast.worker.transaction import end_of_settled
@@ -38,7 +39,7 @@ def run_solo(app: Application, config: dict[str, Any]) -> None:
     definition = app.registry.get(claim.type)
     assert definition is not None, "the supervisor claims only types that the template told it of"
     slots = SlotMap(config["slots"], 1)
-    run = Run(claim, definition, app.desk)
+    run = new_run(claim, definition, app.desk)
     run.slots, run.slot = slots, _SLOT
     threading.Thread(target=_watch, args=(slots, run), daemon=True).start()
     slots.enter(_SLOT, RUNNING)

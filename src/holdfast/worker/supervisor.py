@@ -267,7 +267,7 @@ class Supervisor:
             "drain": self.options.stop_seconds,
         }
         os.makedirs(self._room, 0o700, exist_ok=True)  # noqa: PTH103  # somebody may have tidied up
-        slots = SlotMap(str(config["slots"]), 1 if claim else slots_needed(config))
+        slots = SlotMap(str(config["slots"]), 1 if claim else slots_needed(config, self.app.together()))
         child = Child(name=name, owner=str(config["owner"]), slots=slots, claim=claim, born=monotonic())
         if claim is not None:  # shown from the first moment on: it is renewed while its process starts
             timeout_ms = claim.timeout_ms or self.app.policies()[claim.type].timeout_ms

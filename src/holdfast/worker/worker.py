@@ -25,6 +25,8 @@ from holdfast.model.outcome import Outcome, Raised, Stopped, Unstarted
 from holdfast.model.status import Status
 from holdfast.store.port import Order
 from holdfast.worker import slots as slot_words
+from holdfast.worker.calls import gather
+from holdfast.worker.chunks import new_run
 from holdfast.worker.runner import Run, run_coroutine, run_function
 from holdfast.worker.transaction import end_of_settled
 
@@ -59,9 +61,9 @@ class Worker:
         self.registry = registry
         self.owner = owner
         self._pools = pools
-        self._slots = slots
+        self.slots = slots
         self._policies = registry.policies()
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="holdfast-job")
+        self.executor = ThreadPoolExecutor(threads, thread_name_prefix="holdfast-job")
         self._ended: list[Run] = []
         self._handed_back: list[Claim] = []
         self._stopped: list[tuple[str, int]] = []  # runs that lost their lease, and then ended
@@ -86,7 +88,15 @@ class Worker:
         """Claim no more; end when nothing runs, at the latest after so many seconds."""
         self._draining = True
         self._deadline = monotonic() + seconds
+        for run in self._runs:
+            run.leave()
         self._wake.set()
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Where its runs begin."""
+        assert self._loop is not None, "runs begin in the loop"
+        return self._loop
 
     @property
     def running(self) -> int:
@@ -107,7 +117,7 @@ class Worker:
                     await asyncio.sleep(0)  # handlers begin first: the database thread would take the interpreter
         finally:
             ticker.cancel()
-            self._executor.shutdown(wait=False, cancel_futures=True)
+            self.executor.shutdown(wait=False, cancel_futures=True)
 
     # -- exchange
 
@@ -122,7 +132,7 @@ class Worker:
             return self._poll()
         handed_in: list[tuple[Claim, Outcome]] = [(run.claim, run.outcome) for run in ended]  # type: ignore[misc]
         handed_in += [(claim, Unstarted()) for claim in back]
-        self._slots.hold(holds=True)
+        self.slots.hold(holds=True)
         orders = [Order(self.owner, pool.lanes, want, pool.lease_ms) for pool, want in wanted]
         try:
             # Claims alone promise nothing: after a power cut their jobs wait as before, and their runs are gone.
@@ -134,7 +144,7 @@ class Worker:
             return 0
         self._store_back()
         for run in ended:
-            self._slots.give(run.slot)
+            self.slots.give(run.slot)
         if log.isEnabledFor(logging.INFO):
             for run, move, accepted in zip(ended, got.moves, got.accepted, strict=False):  # handed back come last
                 log_run(_word(move) if accepted else "lost its lease", run)
@@ -144,7 +154,7 @@ class Worker:
             self._fill(pool, now)
         if any(got.claims) or self._ended:
             return 0
-        self._slots.hold(holds=self._may_hold())
+        self.slots.hold(holds=self._may_hold())
         if got.next_due is None:
             return self._poll()
         return max(0.001, min(self._poll(), (got.next_due - got.now) / 1000 - (monotonic() - got.at)))
@@ -158,11 +168,11 @@ class Worker:
         """How long to rest if nothing wakes us. An ear that is no longer proven wakes us to rest less."""
         if self.ear is None or not self.ear.proven:
             return POLL
-        return SPARED if self._slots.spared() else self.ear.patience
+        return SPARED if self.slots.spared() else self.ear.patience
 
     def _is_to_look(self, now: float) -> bool:
         """Whether the supervisor has found something, or looks no more."""
-        spared = self._slots.spared() / 1000
+        spared = self.slots.spared() / 1000
         if not spared or now < spared or self.ear is None:
             return False
         return self._looked < max(spared, now - self.ear.patience)
@@ -178,7 +188,7 @@ class Worker:
 
     def _fill(self, pool: Places, now: float) -> None:
         """Begin what is ready, as far as there are places and slots to show it in."""
-        while pool.ready and pool.running < pool.places and self._slots.free and not self._draining:
+        while pool.ready and (pool.running < pool.places or pool.joins()) and self.slots.free and not self._draining:
             claim, came = pool.ready.popleft()
             if now - came > pool.patience:  # the supervisor may have handed it back while we were stuck
                 self._handed_back.append(claim)
@@ -188,23 +198,36 @@ class Worker:
     def _begin(self, claim: Claim, pool: Places, now: float) -> None:
         definition = self.registry.get(claim.type)
         assert definition is not None, "only lanes of known types are claimed from"
+        if definition.batch is not None:
+            gather(self, claim, definition, pool, now)  # type: ignore[arg-type]
+            return
         timeout_ms = claim.timeout_ms or definition.policy.timeout_ms
-        run = Run(claim, definition, self.desk, pool, since=now, timeout_ms=timeout_ms)
-        run.slots, run.slot = self._slots, self._slots.take(claim.id, claim.token, int(now * 1000), timeout_ms or 0)
+        kind = Run if claim.batch is None else new_run
+        run = kind(claim, definition, self.desk, pool, since=now, timeout_ms=timeout_ms)
+        run.slots, run.slot = self.slots, self.slots.take(claim.id, claim.token, int(now * 1000), timeout_ms or 0)
         pool.running += 1
+        self.begun(run)
+        work = run_coroutine(run) if definition.is_coroutine else run_function(run, self.executor)
+        run.task = self.loop.create_task(self._run(run, work), context=contextvars.Context())
+
+    def begun(self, run: Run) -> None:
+        """A run has a slot."""
         self._runs.add(run)
         if log.isEnabledFor(logging.INFO):
             log_run("claimed", run)
-        work = run_coroutine(run) if definition.is_coroutine else run_function(run, self._executor)
-        assert self._loop is not None, "runs begin in the loop"
-        run.task = self._loop.create_task(self._run(run, work), context=contextvars.Context())
+
+    def end_call(self, runs: Sequence[Run], outcomes: Sequence[Outcome]) -> None:
+        """Runs that shared a call, and a place, are over."""
+        runs[0].pool.running += len(runs) - 1  # each of them gives one back
+        for run, outcome in zip(runs, outcomes, strict=True):
+            self._end(run, outcome)
 
     async def _run(self, run: Run, work: Coroutine[None, None, Outcome]) -> None:
         if monotonic() - run.since > run.pool.patience:  # the loop was blocked: the supervisor may have handed it back
             work.close()
             self._end(run, Unstarted())
             return
-        self._slots.enter(run.slot, slot_words.RUNNING)
+        self.slots.enter(run.slot, slot_words.RUNNING)
         try:
             outcome = await work
         except BaseException as error:  # noqa: BLE001  # a cancellation that we did not ask for is the handler's own
@@ -214,10 +237,10 @@ class Worker:
     def _end(self, run: Run, outcome: Outcome) -> None:
         now = monotonic()
         self._runs.discard(run)
-        self._slots.enter(run.slot, slot_words.RETURNED)
+        self.slots.enter(run.slot, slot_words.RETURNED)
         run.pool.ended(now - run.since)
         if run.lost or run.settled:
-            self._slots.give(run.slot)
+            self.slots.give(run.slot)
             if run.settled:
                 end_of_settled(run, outcome)
                 log_run("completed", run)
@@ -227,6 +250,8 @@ class Worker:
             run.outcome = run.verdict or outcome
             self._ended.append(run)
         self._fill(run.pool, now)
+        if run.pool.sibling is not None:
+            self._fill(run.pool.sibling, now)
         self._wake.set()
 
     # -- time passing
@@ -236,7 +261,7 @@ class Worker:
         while True:
             await asyncio.sleep(TICK)
             now = monotonic()
-            self._slots.beat(int(now * 1000))
+            self.slots.beat(int(now * 1000))
             if self._is_to_look(now):
                 self._wake.set()
             for run in list(self._runs):
@@ -249,7 +274,7 @@ class Worker:
                     self._wake.set()
 
     def _heed(self, run: Run, now: float) -> None:
-        order = self._slots.order(run.slot)
+        order = self.slots.order(run.slot)
         if order == slot_words.STOP and not run.lost and not run.settled:
             run.lost = True
             self._cancel(run, now)
@@ -259,7 +284,7 @@ class Worker:
             run.verdict = Raised(Failure("TimeoutError", f"ran past its time-out of {run.timeout_ms} ms", "TIMEOUT"))
             self._cancel(run, now)
         if run.stopping_since is not None and now - run.stopping_since > THREAD_GRACE:
-            self._slots.say(slot_words.WORN)
+            self.slots.say(slot_words.WORN)
 
     def _cancel(self, run: Run, now: float) -> None:
         """Stop a handler: a coroutine is cancelled, a thread is asked and its place given up only when it returns."""

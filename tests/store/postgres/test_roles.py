@@ -9,8 +9,9 @@ import pytest
 
 from holdfast import App
 from holdfast.cli.sql import roles_text
-from holdfast.engine import cancels, jobs, pauses, schedules
+from holdfast.engine import batches, cancels, jobs, pauses, schedules
 from holdfast.engine.desk import Desk
+from holdfast.model.batch import NewBatch
 from holdfast.model.errors import BadInput, StoreError
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
@@ -22,7 +23,7 @@ from tests.servers.postgres import server
 from tests.store.given import DONE, TABLES, claim, dead, enqueue, finish, get, listed, write
 
 ROLES = ("owner", "worker", "reader", "tenant")
-POLICED = ("job_queue", "job_history", "job_sequences", "job_parents", "job_stopping")
+POLICED = ("job_queue", "job_history", "job_sequences", "job_parents", "job_stopping", "job_batches", "job_items")
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +52,10 @@ def shared():
         write(store, lambda tx, tenant=tenant: tx.cancel_note(tenant, "g", types=None, mode="immediate", by=None))
         heard = subscription(f"ops {tenant}", "pager", ends=["failed"], tenant=tenant or None)
         write(store, lambda tx, heard=heard: tx.subscribe(heard, "ann"))
+        item = NewJob("item", "{}", tenant=tenant)
+        batch = NewBatch(id=f"{tenant or 'nobody':0>26}", pattern=item, total=1, digest="")
+        write(store, lambda tx, batch=batch, item=item: tx.add_batch(batch, [item], [0]))
+        finish(store, claim(store, Lane("default", "item"))[0], DONE)
     write(store, lambda tx: tx.pause("images", "ann"))
     write(store, lambda tx: tx.lead("me", 1000))
     write(store, lambda tx: schedules.declare(tx, {"often": plan_of(NewJob("mail", "{}", tenant="acme"), every=60)}))
@@ -94,7 +99,7 @@ COLUMN = {
     "job_queue": "version", "job_history": "why", "job_figures": "count", "job_workers": "pid", "job_pauses": "paused_by",
     "job_leader": "owner", "job_audit": "act", "job_sequences": "discarded",
     "job_schedules": "note", "job_parents": "done", "job_cancels": "mode", "job_stopping": "token",
-    "job_subscriptions": "endpoint",
+    "job_subscriptions": "endpoint", "job_batches": "version", "job_items": "status",
 }  # fmt: skip
 
 
@@ -137,6 +142,7 @@ class TestEveryTable:
         if table in POLICED:
             column = {"job_queue": "id", "job_parents": "child"}.get(table, "job_id")
             own = f"{column} in (select id from job_queue where tenant = 'acme')"
+            own = "tenant = 'acme'" if table == "job_batches" else own
             reached = rows(shared, table, own) if tenant else 0
             assert [attempt(shared, "tenant", statement(table), tenant) for statement in (reads, *WRITES)] == [
                 reached
@@ -240,6 +246,25 @@ def test_an_application_of_a_tenant_sees_its_jobs_and_no_others(shared, acme):
         for verb in (acme.get, acme.cancel, acme.retry, acme.explain):
             with pytest.raises(Exception, match="no job"):
                 verb(job_id)
+
+
+def test_an_application_of_a_tenant_makes_batches_and_sees_no_others(shared, acme):
+    @acme.job
+    def letter(n: int) -> int:
+        return n
+
+    batch = acme.map(letter, [{"n": n} for n in range(3)], key="letters")
+    assert not acme.map(letter, [{"n": n} for n in range(3)], key="letters").created
+    assert batch.cancel() == 1
+    assert batch.progress()["failed"] == 3
+    assert len(list(batch.errors())) == 3
+    assert {one.tenant for one in acme.desk.read(batches.list_batches)[0]} == {"acme"}
+    with pytest.raises(Exception, match="no batch"):
+        acme.batch(f"{'umbrella':0>26}").progress()
+    with psycopg.connect(shared, autocommit=True) as admin:
+        admin.execute("delete from job_batches where id = %s", (batch.id,))
+        admin.execute("delete from job_items where batch = %s", (batch.id,))
+        admin.execute("delete from job_queue where batch = %s", (batch.id,))
 
 
 def test_an_application_of_a_tenant_enqueues_for_it(shared, acme):

@@ -154,6 +154,7 @@ class LeaseVerbs(Verbs):
         """Tell watchers, count the endings, and write history for those that are not plain completions."""
         ended: list[tuple[str, str, str, str, str]] = []
         over: list[tuple[str, str]] = []
+        batched: list[str] = []
         freed: list[str] = []
         for claim, move, _ in endings:
             status = reached[claim.id, claim.token]
@@ -171,13 +172,15 @@ class LeaseVerbs(Verbs):
                 freed.append(claim.id)
             ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
             over.append((claim.id, status))
+            if claim.batch is not None:
+                batched.append(claim.id)
         if freed:
             self.run("free_active_key", ids=array(freed))
         unusual = [ending for ending in endings if ending.move.status is not Status.COMPLETED]
         self.write_history([line_of(ending, reached[ending.claim.id, ending.claim.token]) for ending in unusual])
         self._count(ended)
         if over:
-            self.over(over)
+            self.over(over, batched)
             self.follow([job for _, move, jobs in endings if jobs and move.status is Status.COMPLETED for job in jobs])
 
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:

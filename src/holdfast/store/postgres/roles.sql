@@ -42,23 +42,25 @@ alter table job_parents owner to holdfast_owner;
 alter table job_cancels owner to holdfast_owner;
 alter table job_stopping owner to holdfast_owner;
 alter function holdfast_held(text, text) owner to holdfast_owner;
+alter table job_batches owner to holdfast_owner;
+alter table job_items owner to holdfast_owner;
 alter table if exists holdfast_move owner to holdfast_owner;
 
 grant select on holdfast_schema to holdfast_worker, holdfast_reader, holdfast_tenant;
 
 grant select, insert, update, delete
     on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
-    job_schedules, job_parents, job_cancels, job_stopping, job_subscriptions
+    job_schedules, job_parents, job_cancels, job_stopping, job_subscriptions, job_batches, job_items
     to holdfast_worker;
 grant select
     on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
-    job_schedules, job_parents, job_cancels, job_stopping, job_subscriptions
+    job_schedules, job_parents, job_cancels, job_stopping, job_subscriptions, job_batches, job_items
     to holdfast_reader;
 
 -- Pauses and workers tell a tenant why its job waits. Figures count the jobs of all tenants, and schedules hold
 -- payloads of any, so they are not shown.
 grant select, insert, update, delete
-    on job_queue, job_history, job_sequences, job_parents, job_cancels, job_stopping
+    on job_queue, job_history, job_sequences, job_parents, job_cancels, job_stopping, job_batches, job_items
     to holdfast_tenant;
 grant select on job_workers, job_pauses to holdfast_tenant;
 -- What a tenant ends is told to those who asked for it.
@@ -86,6 +88,14 @@ drop policy if exists job_subscriptions_worker on job_subscriptions;
 create policy job_subscriptions_worker on job_subscriptions to holdfast_worker using (true) with check (true);
 drop policy if exists job_subscriptions_reader on job_subscriptions;
 create policy job_subscriptions_reader on job_subscriptions for select to holdfast_reader using (true);
+drop policy if exists job_batches_worker on job_batches;
+create policy job_batches_worker on job_batches to holdfast_worker using (true) with check (true);
+drop policy if exists job_batches_reader on job_batches;
+create policy job_batches_reader on job_batches for select to holdfast_reader using (true);
+drop policy if exists job_items_worker on job_items;
+create policy job_items_worker on job_items to holdfast_worker using (true) with check (true);
+drop policy if exists job_items_reader on job_items;
+create policy job_items_reader on job_items for select to holdfast_reader using (true);
 drop policy if exists job_queue_reader on job_queue;
 create policy job_queue_reader on job_queue for select to holdfast_reader using (true);
 drop policy if exists job_history_reader on job_history;

@@ -36,6 +36,7 @@ class UpkeepVerbs(Verbs):
         self.run("forget_audit", before=self._before(audit_ms))
         self.run("forget_sequences", before=self._before(SEQUENCES_KEPT_MS))
         self.forget_groups()
+        self.forget_batches()
 
     def purge(self, job_id: str, status: str) -> bool:
         return self._purge([(job_id, status)]) == 1

@@ -146,6 +146,7 @@ class LeaseVerbs(Verbs):
             reached = {job_id: status for job_id, _, status in self.run("versions", ids=ids)}
         ended: list[tuple[str, str, str, str, str]] = []
         over: list[tuple[str, str]] = []
+        batched: list[str] = []
         for claim, move, _ in endings:
             status = reached.get(claim.id, move.status)
             self.news.jobs.append(claim.id)
@@ -162,10 +163,12 @@ class LeaseVerbs(Verbs):
                 self.run("free_active_key", id=claim.id)
             ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
             over.append((claim.id, status))
+            if claim.batch is not None:
+                batched.append(claim.id)
         self.write_history([line_of(ending, reached.get(ending.claim.id)) for ending in unusual])
         self._count(ended)
         if over:
-            self.over(over)
+            self.over(over, batched)
             self.follow([job for _, move, jobs in endings if jobs and move.status is Status.COMPLETED for job in jobs])
 
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:

@@ -35,6 +35,7 @@ class UpkeepVerbs(Verbs):
         self.run("forget_audit", before=stamp.to_text(max(0, self.now - audit_ms)))
         self.run("forget_sequences", before=stamp.to_text(max(0, self.now - SEQUENCES_KEPT_MS)))
         self.forget_groups()
+        self.forget_batches()
 
     def purge(self, job_id: str, status: str) -> bool:
         self.change("sequence_ended", ids=self.ids([job_id]))

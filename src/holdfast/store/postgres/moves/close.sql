@@ -12,3 +12,5 @@ alter table job_schedules rename to moved_job_schedules;
 alter table job_parents rename to moved_job_parents;
 alter table job_cancels rename to moved_job_cancels;
 alter table job_stopping rename to moved_job_stopping;
+alter table job_batches rename to moved_job_batches;
+alter table job_items rename to moved_job_items;

@@ -12,3 +12,5 @@ alter table moved_job_schedules rename to job_schedules;
 alter table moved_job_parents rename to job_parents;
 alter table moved_job_cancels rename to job_cancels;
 alter table moved_job_stopping rename to job_stopping;
+alter table moved_job_batches rename to job_batches;
+alter table moved_job_items rename to job_items;

@@ -4,4 +4,5 @@ select
     (select count(*) from (select from job_figures group by minute, queue, type, status, measure, bucket) as told),
     (select count(*) from job_pauses), (select count(*) from job_audit),
     (select count(*) from job_sequences), (select count(*) from job_subscriptions),
-    (select count(*) from job_schedules), (select count(*) from job_parents)
+    (select count(*) from job_schedules), (select count(*) from job_parents),
+    (select count(*) from job_batches), (select count(*) from job_items)

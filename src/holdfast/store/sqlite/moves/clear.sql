@@ -12,3 +12,5 @@ delete from job_schedules;
 delete from job_parents;
 delete from job_cancels;
 delete from job_stopping;
+delete from job_batches;
+delete from job_items;

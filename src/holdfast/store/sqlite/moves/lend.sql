@@ -8,3 +8,5 @@ create temporary view job_sequences as select * from main.moved_job_sequences;
 create temporary view job_subscriptions as select * from main.moved_job_subscriptions;
 create temporary view job_schedules as select * from main.moved_job_schedules;
 create temporary view job_parents as select * from main.moved_job_parents;
+create temporary view job_batches as select * from main.moved_job_batches;
+create temporary view job_items as select * from main.moved_job_items;
