@@ -178,7 +178,9 @@ def _revive(tx: FlowVerbs, parents: list[str]) -> list[str]:
     stay = [(child, _error(*ones[0])) for child, ones in bad.items() if ones]
     if stay:
         tx.change("parents_rename", jobs=json.dumps(stay), now=tx.stamp)
-    waits = {child: sum(status not in TERMINAL for _, status in named[child]) for child, ones in bad.items() if not ones}
+    waits = {
+        child: sum(status not in TERMINAL for _, status in named[child]) for child, ones in bad.items() if not ones
+    }
     again = tx.run("parents_revive", counts=_counts(waits), bit=BLOCKED, now=tx.stamp)
     lines = [Line(child, Status.CANCELLED, "parent retried", attempts) for child, attempts in again]
     tx.write_history(lines)
