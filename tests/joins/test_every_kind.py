@@ -200,3 +200,20 @@ def test_a_connection_that_finds_another_table_of_that_name_is_refused(app, own)
     with pytest.raises(holdfast.StoreError, match="search_path"):
         own.enqueue(app, "ship")
     own.roll_back()
+
+
+def test_a_job_of_the_callers_transaction_waits_for_others(app, own):
+    failed = app.enqueue("ship", {})
+    app.cancel(failed.id)
+    before = app.enqueue("ship", {})
+    own.begin()
+    first = own.enqueue(app, "ship", {})
+    child = own.enqueue(app, "send", {"to": "a"}, depends_on=[before, first])
+    fallen = own.enqueue(app, "send", {"to": "b"}, depends_on=failed)
+    with pytest.raises(holdfast.BadInput, match="nothing was stored"):
+        own.enqueue(app, "send", {"to": "c"}, depends_on="nobody")
+    own.commit()
+    assert (app.get(child.id).blocked, app.get(child.id).status) == (2, "queued")
+    assert app.get(fallen.id).error["parent"] == failed.id
+    app.cancel(before.id)
+    assert app.get(child.id).status == "cancelled"

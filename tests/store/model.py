@@ -116,8 +116,9 @@ class Model:
 
     def _tie(self, row: Row, parents: list[str], *, runs_anyway: bool) -> None:
         found = []
-        for parent in parents:
-            while parent in self.successors and self.successors[parent] in self.rows:
+        for named in parents:
+            parent = named
+            while self.successors.get(parent) in self.rows:
                 parent = self.successors[parent]
             found.append(parent)
         row.parents = list(dict.fromkeys(found))

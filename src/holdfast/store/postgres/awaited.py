@@ -51,6 +51,8 @@ class AwaitedPsycopg(Awaited):
 
     def run(self, sql: str, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
         self.change(sql, parameters)
+        if self._cursor.description is None:
+            return []
         rows: list[tuple[Any, ...]] = self.step(self._cursor.fetchall)
         return rows
 
