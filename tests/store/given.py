@@ -32,7 +32,7 @@ SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 LEASE = MINUTE
 TABLES = (
     "job_queue", "job_history", "job_figures", "job_workers", "job_pauses", "job_leader", "job_audit", "job_sequences",
-    "job_schedules",
+    "job_schedules", "job_limits", "job_lanes", "job_units", "job_looks",
 )  # fmt: skip
 NEWEST = "~"  # a cursor above every job
 

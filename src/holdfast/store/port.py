@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from holdfast.model.decide import Move
 from holdfast.model.job import Job
 from holdfast.model.lease import Claim, Lane
+from holdfast.model.limit import Limit
 from holdfast.model.news import News
 from holdfast.model.request import NewJob
 from holdfast.model.schedule import Schedule
@@ -171,6 +172,45 @@ class Transaction(Protocol):
 
     def due_schedules(self) -> tuple[list[str], int | None]:
         """The schedules with a tick to deal with, or that are ahead of a clock set back; and when the next tick is."""
+
+    # for limits
+    stirred: bool  # there are lines to look at now
+
+    def stir(self) -> None:
+        """See whether there are."""
+
+    def admit(self, orders: Sequence[Order] = ()) -> int:
+        """Look at them: those for whose keys there is room may be claimed; answers how many more."""
+
+    def over_host(self, claims: Sequence[Claim]) -> list[Claim]:
+        """Of claims of one owner those that are too many for its host."""
+
+    def line_up(self, ids: Sequence[str], *, in_ms: int = 0) -> None:
+        """Jobs that wait again stand in line for their keys; those without keys are left as they are."""
+
+    def look_for(self, ids: Sequence[str], in_ms: int = 0) -> None:
+        """Jobs that stand in line are due earlier now, or no longer held for another reason."""
+
+    def free_units(self, job_ids: Sequence[str]) -> None:
+        """The handlers of these jobs have stopped: what they held of their keys is free."""
+
+    def limits(self, name: str | None = None) -> list[Limit]:
+        """Every limit by name, or the one of a name; those that a person removed, too."""
+
+    def set_limit(self, limit: Limit) -> None:
+        """Store a limit, or change one."""
+
+    def drop_limit(self, name: str) -> bool:
+        """Forget a limit; False if there is none."""
+
+    def pace(self, key: str, limit: Limit, most_ms: int | None) -> int | None:
+        """Give out one start of a key: in how many milliseconds it is. None if that is more than `most_ms`."""
+
+    def penalise(self, key: str, ms: int) -> None:
+        """No starts of a key for a while."""
+
+    def lane_state(self, key: str, limit: int) -> tuple[list[str], float, float]:
+        """Some holders of units of a key; when its starts would be worked off; until when it is blocked."""
 
     # for seeing
     def versions(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 class Verbs(FlowVerbs):
     """An open transaction at one instant, read from the database when it began."""
 
-    __slots__ = ("connection", "news", "now", "queries", "stamp", "witness")
+    __slots__ = ("connection", "news", "now", "queries", "stamp", "stirred", "witness")
     ever = "-infinity"
 
     def __init__(self, connection: Connection, queries: Queries, now: int) -> None:
@@ -30,6 +32,7 @@ class Verbs(FlowVerbs):
         self.now = now
         self.stamp = stamp.to_text(now)
         self.news = News()
+        self.stirred = False
         self.witness = ""  # a job made here: if it is there, the transaction was committed
 
     def run(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
@@ -47,6 +50,18 @@ class Verbs(FlowVerbs):
         if keys:
             tenants, types, names = map(array, zip(*keys, strict=True))
             self.run("newest_lock", tenants=tenants, types=types, keys=names)
+
+    def lock_limits(self) -> bool:
+        return bool(self.run("limits_lock")[0][0])
+
+    def stir(self) -> None:
+        """See whether there are lines to look at now, if there were any of late: a claim tells, too."""
+        if self.queries.kept.get("lines", 0.0) > monotonic():
+            self.next_look()
+
+    def heads(self, wanted: Sequence[tuple[str, int]]) -> list[tuple[Any, ...]]:
+        """The first of some lines that are due, so many of each, best first."""
+        return self.run("lane_heads", wanted=json.dumps(wanted), now=self.stamp)
 
     def write_history(self, lines: Sequence[Line]) -> None:
         if not lines:

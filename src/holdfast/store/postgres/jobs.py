@@ -28,6 +28,7 @@ class JobVerbs(Verbs):
     __slots__ = ()
 
     def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
+        jobs = self.ruled(jobs)
         tied = [place for place, job in enumerate(jobs) if job.flow is not None]
         if not tied:
             return self._insert(jobs)
@@ -58,6 +59,7 @@ class JobVerbs(Verbs):
     def cancel(self, job_id: str, *, tenant: str | None, graceful: bool, error: str) -> str | None:
         this = {"id": job_id, "tenant": tenant, "now": self.stamp}
         keys = [key for key, _ in self.key_of(job_id)]  # locked before the row, as by those who end its run
+        limited = self.run("limits_of", id=job_id)
         waiting = self.run("cancel_waiting", **this, error=error)
         if waiting:
             left = waiting[0][0]
@@ -71,6 +73,7 @@ class JobVerbs(Verbs):
         if not graceful or waiting:
             self.change("free_active_key", ids=array([job_id]))
             self.free_newest(keys)
+            self.cancel_units(job_id, limited)
             self.over([(job_id, Status.CANCELLED)])
         return str(left)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from holdfast.store.postgres.connection import Connection
     from holdfast.store.sql import Queries
 
-MIGRATIONS = ("0001_jobs", "0002_tenants", "0003_audit", "0004_newest", "0005_schedules", "0006_flow")
+MIGRATIONS = ("0001_jobs", "0002_tenants", "0003_audit", "0004_newest", "0005_schedules", "0006_flow", "0007_limits")
 
 
 def migrate(connection: Connection, queries: Queries, now: int) -> int:

@@ -42,7 +42,7 @@ class LeaseVerbs(Verbs):
             return []
         until, taken = stamp.to_text(self.now + order.lease_ms), self.ids(ids)
         self.change("claim", ids=taken, owner=order.owner, until=until, now=self.stamp)
-        return claims(sorted(self._array("claimed", ids=taken), key=_by_turn))
+        return self.took(claims(sorted(self._array("claimed", ids=taken), key=_by_turn)))
 
     def renew(self, holds: Sequence[tuple[str, int]], lease_ms: int) -> list[bool]:
         until = stamp.to_text(self.now + lease_ms)
@@ -76,7 +76,9 @@ class LeaseVerbs(Verbs):
             for row in self.run("next_due", priority=priority, now=past, **_lane(lane))
             if row[0] is not None
         ]
-        return stamp.from_text(min(stamps)) if stamps else None
+        look = self.next_look()
+        dues = [] if look is None else [look]
+        return min(dues + [stamp.from_text(min(stamps))] if stamps else dues, default=None)
 
     def _complete(self, endings: Sequence[Ending]) -> bool:
         """End many runs that went well in one statement, all or none."""
@@ -141,8 +143,11 @@ class LeaseVerbs(Verbs):
             reached = {job_id: status for job_id, _, status in self.run("versions", ids=ids)}
         ended: list[tuple[str, str, str, str, str]] = []
         over: list[tuple[str, str]] = []
+        limited: list[tuple[Claim, str]] = []
         for claim, move in endings:
             status = reached.get(claim.id, move.status)
+            if claim.limits is not None:
+                limited.append((claim, status))
             self.news.jobs.append(claim.id)
             if status == Status.QUEUED:
                 self.news.queues.add(claim.queue)
@@ -154,6 +159,8 @@ class LeaseVerbs(Verbs):
                 over.append((claim.id, status))
         self.write_history([line_of(ending, reached.get(ending.claim.id)) for ending in unusual])
         self._count(ended)
+        if limited:
+            self.end_units(limited)
         if over:
             self.over(over)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.store.sqlite.connection import Connection
     from holdfast.store.sqlite.location import Location
 
-MIGRATIONS = ("0001_jobs", "0002_audit", "0003_newest", "0004_schedules", "0005_flow")
+MIGRATIONS = ("0001_jobs", "0002_audit", "0003_newest", "0004_schedules", "0005_flow", "0006_limits")
 _LOOK_MS = 5_000
 
 

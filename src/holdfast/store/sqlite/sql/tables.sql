@@ -3,5 +3,5 @@ select lower(name), type from sqlite_schema
 where type in ('table', 'view', 'index')
     and lower(name) in (
         'holdfast_schema', 'job_queue', 'job_history', 'job_figures', 'job_workers', 'job_pauses', 'job_leader',
-        'job_audit', 'job_sequences', 'job_schedules', 'holdfast_move'
+        'job_audit', 'job_sequences', 'job_schedules', 'job_limits', 'job_lanes', 'job_units', 'job_looks', 'holdfast_move'
     )

@@ -1,0 +1,3 @@
+-- lanes_hold: the state of rates, which nobody else changes until the transaction ends.
+select key, tat, blocked_until from job_lanes
+where key in (select json_array_elements_text(:keys::json)) order by key for update
