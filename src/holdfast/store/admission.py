@@ -36,7 +36,7 @@ TENANTS = 500  # in one round
 FINEST_MS = 20  # between two looks at a rate
 HOST_MS = 100  # between two looks at a line that other hosts may serve
 STALE_MS = 5_000  # a unit that nobody has put to use for so long may go to another
-ASIDE_MS = 30_000
+ASIDE_MS = 10_000
 TIDY = "tidy\x1f"  # the note to look for such units
 _NO_LIMIT = 10**9
 
@@ -317,7 +317,10 @@ class Admission:
         tx = self.tx
         before = stamp.to_text(max(0, self.now - STALE_MS))
         rows = tx.run("units_stale", before=before, now=tx.stamp, limit=MOST)
+        paused = {row[0] for row in tx.run("pauses")} if rows else set()
         for job_id, queue, kind, payload_version, limits in rows:
+            if (queue, kind, payload_version) in self.lanes and queue not in paused:
+                continue  # whoever looks is about to claim it
             for key in json.loads(limits):
                 if self._others_wait(key):
                     self._stand_aside(job_id, key, {"queue": queue, "type": kind, "payload_version": payload_version})
@@ -326,7 +329,7 @@ class Admission:
             self.looks[TIDY] = STALE_MS
 
     def _others_wait(self, key: str) -> bool:
-        low, high = shares_of(rule_of(key)) if key.startswith(FAIR) else (key, key + "\x00")
+        low, high = shares_of(rule_of(key)) if key.startswith(FAIR) else (key, key + "\x01")
         return bool(self.tx.run("lanes_between", low=low, high=high, limit=1))
 
     def _stand_aside(self, job_id: str, key: str, kind: dict[str, Any]) -> None:
@@ -348,13 +351,11 @@ class Admission:
         rule = self.limits.get(name)
         if rule is None or not rule.queues:
             return
-        tie = [rule.name, rule.is_fair]
+        between = shares_of("")[0] if rule.is_fair else None
         moved = [
             job_id
             for queue in rule.queues
-            for (job_id,) in self.tx.run(
-                "limits_herd", queue=queue, key=tie[0], between=shares_of("")[0] if rule.is_fair else None, limit=MANY
-            )
+            for (job_id,) in self.tx.run("limits_herd", queue=queue, key=name, between=between, limit=MANY)
         ]
         if moved:
             self.tx.line_up(moved)
