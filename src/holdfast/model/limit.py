@@ -5,6 +5,7 @@ may be.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -143,7 +144,7 @@ def fair(queue: object, weights: object = None) -> Limit:
     """A queue whose tenants take turns."""
     queue = check_name("queue", queue)
     given = {} if weights is None else weights
-    if not isinstance(given, dict) or len(given) > MOST_TENANTS:
+    if not isinstance(given, Mapping) or len(given) > MOST_TENANTS:
         raise BadInput(
             "BAD_LIMIT", f'weights go by tenant, {MOST_TENANTS} at most, as in weights={{"acme": 2}}, not {shown(given)}'
         )

@@ -26,6 +26,10 @@ TABLES = {
     "job_audit": "audit",
     "job_sequences": "sequences",
     "job_schedules": "schedules",
+    "job_limits": "limits",
+    "job_lanes": "lanes",
+    "job_units": "units",
+    "job_looks": "looks",
 }
 
 

@@ -37,23 +37,31 @@ alter table job_leader owner to holdfast_owner;
 alter table job_audit owner to holdfast_owner;
 alter table job_sequences owner to holdfast_owner;
 alter table job_schedules owner to holdfast_owner;
+alter table job_limits owner to holdfast_owner;
+alter table job_lanes owner to holdfast_owner;
+alter table job_units owner to holdfast_owner;
+alter table job_looks owner to holdfast_owner;
 alter table if exists holdfast_move owner to holdfast_owner;
 
 grant select on holdfast_schema to holdfast_worker, holdfast_reader, holdfast_tenant;
 
 grant select, insert, update, delete
     on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
-    job_schedules
+    job_schedules, job_limits, job_lanes, job_units, job_looks
     to holdfast_worker;
 grant select
     on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
-    job_schedules
+    job_schedules, job_limits, job_lanes, job_units, job_looks
     to holdfast_reader;
 
 -- Pauses and workers tell a tenant why its job waits. Figures count the jobs of all tenants, and schedules hold
 -- payloads of any, so they are not shown.
 grant select, insert, update, delete on job_queue, job_history, job_sequences to holdfast_tenant;
 grant select on job_workers, job_pauses to holdfast_tenant;
+-- A tenant's jobs may have limits: it notes that a line is to be looked at, and gives back what its own jobs hold.
+grant select on job_limits to holdfast_tenant;
+grant insert on job_looks to holdfast_tenant;
+grant select, update, delete on job_units to holdfast_tenant;
 -- What a tenant deletes is written down, and stays so.
 grant select, insert on job_audit to holdfast_tenant;
 
@@ -75,3 +83,7 @@ drop policy if exists job_history_reader on job_history;
 create policy job_history_reader on job_history for select to holdfast_reader using (true);
 drop policy if exists job_audit_reader on job_audit;
 create policy job_audit_reader on job_audit for select to holdfast_reader using (true);
+drop policy if exists job_units_worker on job_units;
+create policy job_units_worker on job_units to holdfast_worker using (true) with check (true);
+drop policy if exists job_units_reader on job_units;
+create policy job_units_reader on job_units for select to holdfast_reader using (true);

@@ -8,3 +8,7 @@ alter table moved_job_leader rename to job_leader;
 alter table moved_job_audit rename to job_audit;
 alter table moved_job_sequences rename to job_sequences;
 alter table moved_job_schedules rename to job_schedules;
+alter table moved_job_limits rename to job_limits;
+alter table moved_job_lanes rename to job_lanes;
+alter table moved_job_units rename to job_units;
+alter table moved_job_looks rename to job_looks;

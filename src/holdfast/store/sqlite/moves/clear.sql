@@ -8,3 +8,7 @@ delete from job_leader;
 delete from job_audit;
 delete from job_sequences;
 delete from job_schedules;
+delete from job_limits;
+delete from job_lanes;
+delete from job_units;
+delete from job_looks;

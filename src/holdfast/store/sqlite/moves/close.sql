@@ -8,3 +8,7 @@ alter table job_leader rename to moved_job_leader;
 alter table job_audit rename to moved_job_audit;
 alter table job_sequences rename to moved_job_sequences;
 alter table job_schedules rename to moved_job_schedules;
+alter table job_limits rename to moved_job_limits;
+alter table job_lanes rename to moved_job_lanes;
+alter table job_units rename to moved_job_units;
+alter table job_looks rename to moved_job_looks;

@@ -6,3 +6,7 @@ create temporary view job_pauses as select * from main.moved_job_pauses;
 create temporary view job_audit as select * from main.moved_job_audit;
 create temporary view job_sequences as select * from main.moved_job_sequences;
 create temporary view job_schedules as select * from main.moved_job_schedules;
+create temporary view job_limits as select * from main.moved_job_limits;
+create temporary view job_lanes as select * from main.moved_job_lanes;
+create temporary view job_units as select * from main.moved_job_units;
+create temporary view job_looks as select * from main.moved_job_looks;
