@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from holdfast.model.limit import Limit
 
 BY = "app"
+_SOON = (0.0005, 0.003)  # seconds until a key is asked for again that another process had in its hands
 
 
 class LimitDoor:
@@ -134,11 +135,13 @@ class Limiter:
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Wait for the next start; False if it is further away than `timeout` seconds, and then none is taken."""
+        from random import uniform  # noqa: PLC0415
         from time import sleep  # noqa: PLC0415
 
         from holdfast.engine import limits as verbs  # noqa: PLC0415
 
-        wait = self._desk.write(verbs.pace, self._key, _ms(timeout))
+        while (wait := self._desk.write(verbs.pace, self._key, _ms(timeout))) == verbs.AGAIN:
+            sleep(uniform(*_SOON))
         if wait:
             sleep(wait / 1000)
         return wait is not None
@@ -146,10 +149,12 @@ class Limiter:
     async def aacquire(self, timeout: float | None = None) -> bool:  # noqa: ASYNC109  # decides whether to take a start
         """The same from a coroutine."""
         import asyncio  # noqa: PLC0415
+        from random import uniform  # noqa: PLC0415
 
         from holdfast.engine import limits as verbs  # noqa: PLC0415
 
-        wait = await self._desk.awrite(verbs.pace, self._key, _ms(timeout))
+        while (wait := await self._desk.awrite(verbs.pace, self._key, _ms(timeout))) == verbs.AGAIN:  # noqa: ASYNC110
+            await asyncio.sleep(uniform(*_SOON))
         if wait:
             await asyncio.sleep(wait / 1000)
         return wait is not None

@@ -19,6 +19,7 @@ from tests.servers.postgres import server
 
 HERE = Path(__file__).parent
 SECONDS = float(os.environ.get("HOLDFAST_RATE_SECONDS", "10"))
+MOST = 1 if SECONDS >= 60 else 1.02  # a fifth of a second of starts may be made up for, whatever the time
 JOBS = int(os.environ.get("HOLDFAST_LIMIT_STORM", "300"))
 
 
@@ -138,17 +139,17 @@ def test_no_key_is_ever_over_its_limit_and_nothing_is_stuck(url, crew):
         assert units == []
 
 
-def _count(crew, what):
-    return [line for line in crew.trail.read_text().splitlines() if line.startswith("begin") and line.endswith(what)]
-
-
 def _kept(crew, what, rate):
     """The share of a rate that was kept, over the seconds from the first start on."""
-    wait_for(lambda: _count(crew, what), 30, lambda: "nothing starts")
-    begin = time.monotonic()
-    first = len(_count(crew, what))
-    time.sleep(SECONDS)
-    return (len(_count(crew, what)) - first) / (rate * (time.monotonic() - begin))
+
+    def starts():
+        lines = [line.split(" ") for line in crew.trail.read_text().splitlines()]
+        return sorted(float(line[2]) for line in lines if line[-1] == what)
+
+    wait_for(starts, 30, lambda: "nothing starts")
+    first = starts()[0]
+    time.sleep(max(0.0, first + SECONDS + 1 - time.monotonic()))
+    return sum(1 for at in starts() if at < first + SECONDS) / (rate * SECONDS)
 
 
 @pytest.mark.slow
@@ -159,8 +160,7 @@ def test_four_processes_keep_a_rate_of_starts(url, crew):
         app.store([job] * int(100 * (SECONDS + 20)))
         crew.hire(4)
         share = _kept(crew, "start", 100)
-        print("starts", share)
-        assert 0.98 <= share <= 1.005
+        assert 0.98 <= share <= MOST
 
 
 @pytest.mark.slow
@@ -171,5 +171,4 @@ def test_four_processes_keep_a_rate_of_calls(url, crew):
             app.enqueue("call", {"times": 1000})
         crew.hire(4)
         share = _kept(crew, "call", 100)
-        print("calls", share)
-        assert 0.98 <= share <= 1.005
+        assert 0.98 <= share <= MOST

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CODE = "code"
 STEPS = 4  # looks at lines in one transaction
-ANOTHER_HOST_MS = 100
+AGAIN = -1  # another process has the key in its hands
 
 
 def claim_all(tx: Transaction, orders: Sequence[Order]) -> list[list[Claim]]:
@@ -29,7 +29,7 @@ def claim_all(tx: Transaction, orders: Sequence[Order]) -> list[list[Claim]]:
             break
         for order, found in zip(orders, claims, strict=True):
             if len(found) < order.limit:
-                found += tx.claim(order._replace(limit=order.limit - len(found)))
+                found.extend(tx.claim(order._replace(limit=order.limit - len(found))))
                 found.sort(key=_by_turn)
     return [_within_host(tx, found) for found in claims]
 
@@ -77,7 +77,7 @@ def get(tx: Transaction, name: str) -> Limit:
 
 
 def declare(tx: Transaction, said: Mapping[str, Limit]) -> int:
-    """Store what the code says; what a person has changed stays in force. Answers how many limits are new or changed."""
+    """Store what the code says; what a person has changed stays in force. Answers how many are new or changed."""
     known = {limit.name: limit for limit in tx.limits()}
     changed = 0
     for name, limit in sorted(said.items()):

@@ -15,12 +15,14 @@ from holdfast.model.request import check_name, check_timeout, shown
 FAIR, EXCLUSIVE = "fair:", "exclusive:"  # names of limits that queues fall under as a whole
 _OF = "\x1f"  # between a queue and its tenant: no name holds it
 ASIDE = "aside\x1f"  # before the key of a line: those who stand aside from it
+LINES = "lines\x1f"  # before the name of a limit that was said anew: all lines that it rules
 HERD = "herd\x1f"  # before the name of a rule: jobs that do not know it yet
 SHARE = 4  # jobs of a tenant in one round, for each unit of its weight
 MOST_UNITS = 1_000_000
 MOST_RATE = 1_000_000
 MOST_TENANTS = 1_000
-_CATCH_UP_MS = 50  # starts that were missed for so long are made up for
+_CATCH_UP_MS = 200  # whoever looks comes a little late each time: without it, the rate would not be reached
+_MARGIN = 1.005  # and with it, a minute must still not hold more starts than its rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +48,25 @@ class Limit:
         return self.name.startswith(FAIR)
 
     @property
+    def is_paced(self) -> bool:
+        """Whether it is kept what was given out of a key, and when."""
+        return self.is_fair or bool(self.rate)
+
+    @property
     def gap(self) -> float:
         """Milliseconds from one start to the next."""
         assert self.rate, "asked of limits with a rate that is not zero"
-        return self.per_ms / self.rate
-
-    @property
-    def most_at_once(self) -> float:
-        """Starts that are made up for at once."""
-        assert self.rate, "asked of limits with a rate that is not zero"
-        return max(1.0, _CATCH_UP_MS / self.gap) if self.burst is None else self.burst
+        return _MARGIN * self.per_ms / self.rate
 
     @property
     def slack(self) -> float:
-        """Milliseconds of starts that are made up for."""
-        return (self.most_at_once - 1) * self.gap
+        """Milliseconds for which starts that were missed are made up for."""
+        return _CATCH_UP_MS if self.burst is None else (self.burst - 1) * self.gap
+
+    @property
+    def most_at_once(self) -> float:
+        """Starts that may come together, after a time without any."""
+        return self.slack / self.gap + 1
 
     @property
     def source(self) -> str:
@@ -146,7 +152,8 @@ def fair(queue: object, weights: object = None) -> Limit:
     given = {} if weights is None else weights
     if not isinstance(given, Mapping) or len(given) > MOST_TENANTS:
         raise BadInput(
-            "BAD_LIMIT", f'weights go by tenant, {MOST_TENANTS} at most, as in weights={{"acme": 2}}, not {shown(given)}'
+            "BAD_LIMIT",
+            f'weights go by tenant, {MOST_TENANTS} at most, as in weights={{"acme": 2}}, not {shown(given)}',
         )
     for tenant, weight in given.items():
         check_name("a tenant of weights", tenant)

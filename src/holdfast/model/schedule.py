@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from holdfast.model import stamp
 from holdfast.model.cron import find_cron
-from holdfast.model.flow import Flow
 from holdfast.model.errors import BadInput
+from holdfast.model.flow import Flow
 from holdfast.model.request import NewJob, check_name, check_timeout, shown
 
 CATCH_UP = ("last", "none", "all")

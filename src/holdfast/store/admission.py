@@ -1,25 +1,25 @@
 """Who may leave a line: the step that admits jobs with keys.
 
-It takes the notes of lines to be looked at, reads what it must know of all their keys at once, decides, and writes, in a
-dozen statements however many keys there are. One transaction at a time does this, so the numbers it reads are true until
-it ends: units are only ever freed meanwhile, which leaves a note for the next step.
+It takes the notes of lines to be looked at, reads what it must know of all their keys at once, decides, and writes, in
+a dozen statements however many keys there are. One transaction at a time does this, so the numbers it reads are true
+until it ends: units are only ever freed meanwhile, which leaves a note for the next step.
 
-A job is admitted when each of its keys has room. One whose other key is full goes over to the line of that key, where it
-is in nobody's way. A better job that comes to a full key takes the place of a worse one that was admitted and that nobody
-has claimed. An admitted job that nobody claims for seconds, because its queue is paused or no worker knows its type,
-stands aside for a while if others wait.
+A job is admitted when each of its keys has room. One whose other key is full goes over to the line of that key, where
+it is in nobody's way. A better job that comes to a full key takes the place of a worse one that was admitted and that
+nobody has claimed. An admitted job that nobody claims for seconds, because its queue is paused or no worker knows its
+type, stands aside for a while if others wait.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from math import ceil, floor
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.model import stamp
-from holdfast.model.limit import ASIDE, FAIR, HERD, SHARE, rule_of, shares_of, tenant_of, under
+from holdfast.model.limit import ASIDE, FAIR, HERD, LINES, SHARE, lines_under, rule_of, shares_of, tenant_of, under
+from holdfast.store.room import FINEST_MS, Head, Room
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,76 +33,10 @@ LOOKS = 200  # in one step
 MOST = 100  # jobs of one line in one step
 MANY = 1_000  # jobs that are moved together
 TENANTS = 500  # in one round
-FINEST_MS = 20  # between two looks at a rate
 HOST_MS = 100  # between two looks at a line that other hosts may serve
 STALE_MS = 5_000  # a unit that nobody has put to use for so long may go to another
 ASIDE_MS = 10_000
 TIDY = "tidy\x1f"  # the note to look for such units
-_NO_LIMIT = 10**9
-
-
-class Head(NamedTuple):
-    """A job that stands first in a line."""
-
-    lane: str
-    id: str
-    priority: int
-    queue: str
-    type: str
-    payload_version: int
-    limits: str
-
-    @property
-    def keys(self) -> list[str]:
-        """All its keys."""
-        return json.loads(self.limits)  # type: ignore[no-any-return]
-
-
-class Room:
-    """What is known of a key, and what has been given out of it."""
-
-    __slots__ = ("blocked", "fresh", "here", "idle", "limit", "tat", "used")
-
-    def __init__(self, limit: Limit | None) -> None:
-        self.limit = limit
-        self.used = self.idle = self.here = 0
-        self.tat = self.blocked = 0.0
-        self.fresh = True  # of a tenant: it has had nothing in this round
-
-    def free(self, now: int) -> int:
-        """How many jobs may be admitted."""
-        limit = self.limit
-        if limit is None:
-            return _NO_LIMIT
-        most = _NO_LIMIT
-        if limit.concurrency is not None:
-            most = limit.concurrency - (self.here + self.idle if limit.scope == "host" else self.used)
-        if limit.rate is not None:
-            most = min(most, self._starts(limit, now))
-        if limit.is_fair and not self.fresh:
-            most = 0
-        return max(0, most)
-
-    def take(self, now: int) -> None:
-        """One was admitted."""
-        self.used += 1
-        self.idle += 1
-        if self.limit is not None and self.limit.rate:
-            self.tat = max(self.tat, now) + self.limit.gap
-
-    def next_start(self, now: int) -> int | None:
-        """In how many milliseconds its rate gives out the next start; None if it has no rate, or is closed."""
-        if self.limit is None or not self.limit.rate:
-            return None
-        return max(FINEST_MS, ceil(max(self.tat - self.limit.slack, self.blocked) - now))
-
-    def _starts(self, limit: Limit, now: int) -> int:
-        if not limit.rate or self.blocked > now:
-            return 0
-        ahead = now + limit.slack - max(self.tat, now)
-        starts = floor(ahead / limit.gap + 1e-6) + 1 if ahead >= -1e-6 else 0
-        # Starts that nobody has made yet would be made all at once.
-        return min(starts, ceil(limit.most_at_once) - self.idle)
 
 
 class Admission:
@@ -150,6 +84,8 @@ class Admission:
                 self._tidy()
             elif note.startswith(HERD):
                 self._herd(note.removeprefix(HERD))
+            elif note.startswith(LINES):
+                keys |= dict.fromkeys(self._lines(note.removeprefix(LINES)))
             elif note.startswith(ASIDE):
                 self._bring_back(note)
             elif note.startswith(FAIR):
@@ -157,6 +93,15 @@ class Admission:
             else:
                 keys[note] = None
         return list(keys)
+
+    def _lines(self, note: str) -> list[str]:
+        """Lines of a limit that was said anew, some at a time."""
+        name, _, after = note.partition("\x1f\x1f")
+        ((low, high),) = lines_under(name)
+        found = [key for (key,) in self.tx.run("lanes_between", low=after or low, high=high, limit=LOOKS)]
+        if len(found) == LOOKS:
+            self.looks[f"{LINES}{name}\x1f\x1f{found[-1]}\x01"] = 0
+        return found
 
     def _round(self, key: str) -> list[str]:
         """The lines of tenants to look at: all that wait, if a new round begins, else the one that was noted."""
@@ -195,18 +140,24 @@ class Admission:
         for key, used, idle, here in self.tx.count_units(new, self.owner):
             room = self.rooms[key]
             room.used, room.idle, room.here = used, idle, here
-        paced = [(key, room.limit) for key in new if (room := self.rooms[key]).limit is not None]
-        lanes = [
-            (key, 0.0 if limit.is_fair else self.now + limit.slack) for key, limit in paced if limit and _is_paced(limit)
-        ]
-        if lanes:
-            self.tx.run("lanes_make", lanes=json.dumps(sorted(lanes)))
-            names = sorted(key for key, _ in lanes)
-            for key, tat, blocked in self.tx.run("lanes_hold", keys=json.dumps(names)):
-                self.rooms[key].tat, self.rooms[key].blocked = tat, blocked
+        self._know_pace(new)
         for key in new:
             if key.startswith(FAIR) and self.rooms[key].limit is not None:
                 self._know_share(key)
+
+    def _know_pace(self, new: list[str]) -> None:
+        lanes = [
+            (key, 0.0 if limit.is_fair else self.now + limit.slack)
+            for key in new
+            if (limit := self.rooms[key].limit) is not None and limit.is_paced
+        ]
+        if not lanes:
+            return
+        self.tx.run("lanes_make", lanes=json.dumps(sorted(lanes)))
+        for key, _ in lanes:  # unless its state is in the hands of a handler that asks for its next start
+            self.rooms[key].blocked = float(self.now + FINEST_MS)
+        for key, tat, blocked in self.tx.run("lanes_hold", keys=json.dumps(sorted(key for key, _ in lanes))):
+            self.rooms[key].tat, self.rooms[key].blocked = tat, blocked
 
     def _know_share(self, key: str) -> None:
         name = rule_of(key)
@@ -250,15 +201,15 @@ class Admission:
                 rest = True
                 break
             full = next((other for other in head.keys if not self.rooms[other].free(self.now)), None)
-            if not self._may_serve(head):
-                self.looks[key] = HOST_MS
-            elif full is None:
-                self._admit(head)
-                admitted += 1
-            else:
+            if full is not None:
                 self.moves.append((head.id, full))
                 self._look_again(full)
                 moved += 1
+            elif self._may_serve(head):
+                self._admit(head)
+                admitted += 1
+            else:
+                self.looks[key] = HOST_MS
         if room.limit is not None and room.limit.is_fair:
             if admitted:
                 room.fresh = False
@@ -290,13 +241,12 @@ class Admission:
         """When a full key may have room again, unless a unit that is freed will tell."""
         room = self.rooms[key]
         limit = room.limit
-        if limit is None:
-            return
-        wait = room.next_start(self.now)
-        if wait is None and limit.scope == "host":
-            wait = HOST_MS
-        if wait is not None and not (limit.concurrency is not None and room.used >= limit.concurrency > 0):
-            self.looks[key] = min(wait, self.looks.get(key, wait))
+        if limit is not None and limit.scope == "host":
+            self.looks[key] = HOST_MS
+        elif limit is not None and (limit.concurrency is None or room.used < limit.concurrency):
+            wait = room.next_start(self.now)
+            if wait is not None:
+                self.looks[key] = min(wait, self.looks.get(key, wait))
 
     def _swap(self, key: str, head: Head) -> bool:
         """A better job takes the place of a worse one that nobody has claimed."""
@@ -378,13 +328,11 @@ class Admission:
                 tx.queries.kept["tidy"] = monotonic() + STALE_MS / 1000
                 self.looks.setdefault(TIDY, STALE_MS)
         lanes = [
-            (key, room.tat) for key in sorted(self.paced) if (room := self.rooms[key]).limit and _is_paced(room.limit)
+            (key, self.rooms[key].tat)
+            for key in sorted(self.paced)
+            if (limit := self.rooms[key].limit) is not None and limit.is_paced
         ]
         if lanes:
             tx.run("lanes_set", lanes=json.dumps(lanes))
         tx.look_at((key, stamp.to_text(min(self.now + wait, stamp.LAST))) for key, wait in self.looks.items())
         return count
-
-
-def _is_paced(limit: Limit) -> bool:
-    return limit.is_fair or bool(limit.rate)

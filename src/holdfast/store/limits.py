@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 RULES_KEPT = 5.0  # seconds for which a process goes by the rules of queues that it has read
 HERD_MS = 6_000  # after which every process has heard of a new rule
-AGAIN_MS = 10  # until another look at lines that somebody else looks at just now
+AGAIN_MS = 20  # until another look at lines that somebody else looks at just now
 LINES_SEEN = 10.0  # seconds in which claims ask for lines to look at, after there were some
 STRAY_MS = 60_000
 
@@ -35,11 +35,11 @@ STRAY_MS = 60_000
 class LimitVerbs(NewestVerbs):
     """Part of the transaction of either store."""
 
-    __slots__ = ()
+    __slots__ = ("stirred",)
+    stirred: bool  # there are lines to look at now
 
     if TYPE_CHECKING:
         queries: Queries
-        stirred: bool  # there are lines to look at now
 
         def lock_limits(self) -> bool: ...
         def heads(self, wanted: Sequence[tuple[str, int]]) -> list[tuple[Any, ...]]: ...
@@ -170,7 +170,7 @@ class LimitVerbs(NewestVerbs):
         self.queries.kept["lines"] = monotonic() + LINES_SEEN
 
     def admit(self, orders: Sequence[Order] = ()) -> int:
-        """Look at the lines that are to be looked at now; answers how many jobs may be claimed that could not before."""
+        """Look at the lines that are to be looked at now; answers how many more jobs may be claimed."""
         self.stirred = False
         if not self.lock_limits():
             return 0
@@ -195,7 +195,7 @@ class LimitVerbs(NewestVerbs):
     def count_units(self, keys: Sequence[str], owner: str) -> list[tuple[str, int, int, int]]:
         """For each key its units: all, those of jobs that nobody has claimed, those on the host of an owner."""
         host = owner.partition(":")[0].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        return self.run("units_count", keys=json.dumps(keys), host=f"{host}:%", now=self.stamp)  # type: ignore[return-value]
+        return self.run("units_count", keys=json.dumps(keys), host=f"{host}:%", now=self.stamp)
 
     def mend_units(self) -> None:
         """Drop units that belong to no run and to no job that may run: none should be there."""
@@ -235,9 +235,17 @@ class LimitVerbs(NewestVerbs):
         return gone
 
     def pace(self, key: str, limit: Limit, most_ms: int | None) -> int | None:
-        """Give out one start of a key, and say in how many milliseconds it is; None if that is too long to wait."""
-        self.run("lanes_make", lanes=json.dumps([(key, self.now + limit.slack)]))
-        ((_, tat, blocked),) = self.run("lanes_hold", keys=json.dumps([key]))
+        """Give out one start of a key, and say in how many milliseconds it is; None if that is too long to wait. It is
+        -1 while another transaction has the key in its hands: ask again. To wait for it here could be a deadlock.
+        """
+        keys = json.dumps([key])
+        rows = self.run("lanes_hold", keys=keys)
+        if not rows and not self.run("lanes_see", keys=keys):
+            self.run("lanes_make", lanes=json.dumps([(key, self.now + limit.slack)]))
+            rows = self.run("lanes_hold", keys=keys)
+        if not rows:
+            return -1
+        ((_, tat, blocked),) = rows
         base = max(tat, self.now, blocked)
         wait = max(0.0, base - limit.slack - self.now, blocked - self.now)
         if most_ms is not None and wait > most_ms:
@@ -247,7 +255,7 @@ class LimitVerbs(NewestVerbs):
 
     def penalise(self, key: str, ms: int) -> None:
         """No starts of a key for a while."""
-        self.run("lanes_make", lanes=json.dumps([(key, self.now)]))
+        self.run("lanes_make", lanes=json.dumps([(key, float(self.now))]))
         self.run("lane_block", key=key, until=float(self.now + ms))
 
     def lane_state(self, key: str, limit: int) -> tuple[list[str], float, float]:
@@ -257,13 +265,10 @@ class LimitVerbs(NewestVerbs):
         return holders, *(rows[0][1:] if rows else (0.0, 0.0))
 
     def _said_anew(self, name: str) -> None:
-        from holdfast.model.limit import HERD, lines_under  # noqa: PLC0415
+        from holdfast.model.limit import HERD, LINES  # noqa: PLC0415
 
         self.queries.kept.pop("rules", None)
-        keys = [name]
-        for low, high in lines_under(name):
-            keys += [key for (key,) in self.run("lanes_between", low=low, high=high, limit=10_000)]
-        self.look(keys)
+        self.look([name, LINES + name])
         self.look([HERD + name], HERD_MS)
         self.news.queues.add("*")
 

@@ -204,7 +204,9 @@ class Transaction(Protocol):
         """Forget a limit; False if there is none."""
 
     def pace(self, key: str, limit: Limit, most_ms: int | None) -> int | None:
-        """Give out one start of a key: in how many milliseconds it is. None if that is more than `most_ms`."""
+        """Give out one start of a key: in how many milliseconds it is. None if that is more than `most_ms`, -1 if it
+        must be asked for again.
+        """
 
     def penalise(self, key: str, ms: int) -> None:
         """No starts of a key for a while."""

@@ -17,9 +17,10 @@ from holdfast.model.schedule import plan_of
 from holdfast.store.postgres.store import PostgresStore
 from tests.servers.postgres import server
 from tests.store.given import DONE, TABLES, claim, dead, enqueue, finish, get, listed, write
+from tests.store.limited import limit, take
 
 ROLES = ("owner", "worker", "reader", "tenant")
-POLICED = ("job_queue", "job_history", "job_sequences")
+POLICED = ("job_queue", "job_history", "job_sequences", "job_units")
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,10 @@ def shared():
         write(store, lambda tx, gone=gone: jobs.purge(tx, gone, actor="ann"))
         newest = NewJob("waiting", "{}", tenant=tenant, coalesce_key="c", sequence=1)
         write(store, lambda tx, newest=newest: tx.coalesce(newest))
+    limit(store, "domain", rate=5, concurrency=9)
+    for tenant in ("acme", "umbrella", ""):
+        enqueue(store, "limited", tenant=tenant, limits=["domain"])
+    take(store)
     write(store, lambda tx: tx.pause("images", "ann"))
     write(store, lambda tx: tx.lead("me", 1000))
     write(store, lambda tx: schedules.declare(tx, {"often": plan_of(NewJob("mail", "{}", tenant="acme"), every=60)}))
@@ -84,7 +89,7 @@ def rows(url, table, where="true"):
 COLUMN = {
     "job_queue": "version", "job_history": "why", "job_figures": "count", "job_workers": "pid", "job_pauses": "paused_by",
     "job_leader": "owner", "job_audit": "act", "job_sequences": "discarded",
-    "job_schedules": "note",
+    "job_schedules": "note", "job_limits": "updated_by", "job_lanes": "tat", "job_units": "owner", "job_looks": "key",
 }  # fmt: skip
 
 
@@ -132,7 +137,7 @@ class TestEveryTable:
             assert [attempt(shared, "tenant", statement(table), tenant) for statement in (reads, *WRITES)] == [
                 reached
             ] * 3
-            assert attempt(shared, "tenant", inserts(table), tenant) == 0
+            assert attempt(shared, "tenant", inserts(table), tenant) == ("denied" if table == "job_units" else 0)
         elif table == "job_audit":  # what it deleted stays written down
             own = rows(shared, table, "tenant = 'acme'")
             assert own == 1
@@ -141,7 +146,7 @@ class TestEveryTable:
             for statement in WRITES:
                 assert attempt(shared, "tenant", statement(table), tenant) == "denied"
         else:
-            looks = table in ("job_workers", "job_pauses")
+            looks = table in ("job_workers", "job_pauses", "job_limits")
             assert attempt(shared, "tenant", reads(table), tenant) == (rows(shared, table) if looks else "denied")
             for statement in (*WRITES, inserts):
                 assert attempt(shared, "tenant", statement(table), tenant) == "denied"

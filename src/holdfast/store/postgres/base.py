@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Verbs(FlowVerbs):
     """An open transaction at one instant, read from the database when it began."""
 
-    __slots__ = ("connection", "news", "now", "queries", "stamp", "stirred", "witness")
+    __slots__ = ("connection", "news", "now", "queries", "stamp", "witness")
     ever = "-infinity"
 
     def __init__(self, connection: Connection, queries: Queries, now: int) -> None:

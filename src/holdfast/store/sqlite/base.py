@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Verbs(FlowVerbs):
     """An open transaction at one instant, read after the write lock was taken."""
 
-    __slots__ = ("_space", "connection", "news", "now", "queries", "stamp", "stirred")
+    __slots__ = ("_space", "connection", "news", "now", "queries", "stamp")
     ever = ""
 
     def __init__(self, connection: Connection, queries: Queries, now: int, space: Callable[[int], None]) -> None:

@@ -77,8 +77,8 @@ class LeaseVerbs(Verbs):
             if row[0] is not None
         ]
         look = self.next_look()
-        dues = [] if look is None else [look]
-        return min(dues + [stamp.from_text(min(stamps))] if stamps else dues, default=None)
+        dues = [stamp.from_text(min(stamps))] if stamps else []
+        return min(dues if look is None else [*dues, look], default=None)
 
     def _complete(self, endings: Sequence[Ending]) -> bool:
         """End many runs that went well in one statement, all or none."""

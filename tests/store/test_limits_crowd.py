@@ -1,0 +1,71 @@
+"""A crowd in line for limits neither blocks nor slows what is claimed beside it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from holdfast.engine.leases import exchange
+from holdfast.model.outcome import Returned
+from holdfast.model.request import NewJob
+from holdfast.store.port import Order
+from tests.store.given import MAIL, insert, write
+from tests.store.limited import limit, take
+
+CROWD = int(os.environ.get("HOLDFAST_LIMIT_CROWD", "50000"))
+ROUNDS, BATCH = 300, 10
+
+
+def paces(store):
+    """How long exchanges of ten plain jobs take, in seconds, shortest first."""
+    insert(store, *[NewJob("mail", "{}")] * (ROUNDS + 20) * BATCH)
+    order = Order("here:1:a", (MAIL,), BATCH, 60_000)
+    runs, times = [], []
+    for _ in range(ROUNDS + 20):
+        begin = time.perf_counter()
+        ended = [(run, Returned(None)) for run in runs]
+        runs = write(store, lambda tx, ended=ended: exchange(tx, ended, [order])).claims[0]
+        times.append(time.perf_counter() - begin)
+        assert len(runs) == BATCH
+    write(store, lambda tx: exchange(tx, [(run, Returned(None)) for run in runs], []))
+    return sorted(times[20:])
+
+
+def settle(store):
+    """Look at all lines that are to be looked at."""
+    for _ in range(CROWD):
+        take(store, limit=1)
+        look = store.read(lambda tx: tx.next_look())
+        if look is None or look > store.now() + 1000:
+            return
+    raise AssertionError("there is no end to it")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keys", ["one key", "keys of their own"])
+def test_a_crowd_in_line_slows_nobody(store, keys, record_property):
+    limit(store, "wall", concurrency=0)
+    before = paces(store)
+    for start in range(0, CROWD, 5_000):
+        many = range(start, min(CROWD, start + 5_000))
+        insert(
+            store,
+            *[
+                NewJob("mail", "{}", priority=1, limits=["wall" if keys == "one key" else f"wall:{number}"])
+                for number in many
+            ],
+        )
+    begin = time.perf_counter()
+    settle(store)
+    settled = time.perf_counter() - begin
+    after = paces(store)
+    shown = {
+        name: (times[len(times) // 2] * 1000, times[int(len(times) * 0.99)] * 1000)
+        for name, times in (("before", before), ("after", after))
+    }
+    told = f"{CROWD} on {keys}: settled in {settled:.1f} s; p50 and p99 in ms: {shown}"
+    record_property("figures", told)
+    assert shown["after"][0] <= 2 * shown["before"][0] + 0.5, told
+    assert shown["after"][1] <= 2 * shown["before"][1] + 3, told
