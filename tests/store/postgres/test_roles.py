@@ -146,7 +146,7 @@ class TestEveryTable:
             for statement in WRITES:
                 assert attempt(shared, "tenant", statement(table), tenant) == "denied"
         else:
-            looks = table in ("job_workers", "job_pauses", "job_limits")
+            looks = table in ("job_workers", "job_pauses", "job_limits", "job_lanes")
             assert attempt(shared, "tenant", reads(table), tenant) == (rows(shared, table) if looks else "denied")
             for statement in (*WRITES, inserts):
                 assert attempt(shared, "tenant", statement(table), tenant) == "denied"
@@ -221,7 +221,7 @@ def test_an_application_of_a_tenant_sees_its_jobs_and_no_others(shared, acme):
     theirs = PostgresStore(shared)
     foreign = [job_id for job_id in listed(theirs) if get(theirs, job_id).tenant != "acme"]
     theirs.close()
-    assert len(foreign) == 8
+    assert len(foreign) == 10
     for job_id in foreign:
         for verb in (acme.get, acme.cancel, acme.retry, acme.explain):
             with pytest.raises(Exception, match="no job"):
@@ -238,6 +238,13 @@ def test_an_application_of_a_tenant_enqueues_for_it(shared, acme):
         acme.cancel(made.id)
         acme.desk.write(lambda tx, made=made: tx.purge(made.id, "cancelled"))
     assert acme.explain(acme.jobs(type="waiting")[0].id)
+
+
+def test_jobs_of_a_tenant_may_have_limits(acme):
+    handle = acme.enqueue("limited", {}, limits=["domain", "x"])
+    assert acme.explain(handle.id)["reasons"][0]["code"] == "LIMITED"
+    assert acme.cancel(handle.id)["status"] == "cancelled"
+    acme.desk.write(lambda tx: tx.purge(handle.id, "cancelled"))
 
 
 def test_an_application_of_a_tenant_cannot_enqueue_for_another(acme):

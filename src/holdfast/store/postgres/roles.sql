@@ -59,7 +59,7 @@ grant select
 grant select, insert, update, delete on job_queue, job_history, job_sequences to holdfast_tenant;
 grant select on job_workers, job_pauses to holdfast_tenant;
 -- A tenant's jobs may have limits: it notes that a line is to be looked at, and gives back what its own jobs hold.
-grant select on job_limits to holdfast_tenant;
+grant select on job_limits, job_lanes to holdfast_tenant;
 grant insert on job_looks to holdfast_tenant;
 grant select, update, delete on job_units to holdfast_tenant;
 -- What a tenant deletes is written down, and stays so.
