@@ -42,6 +42,7 @@ JOB_OPTIONS = {
     "permanent": ("()", "error classes that no retry can cure"),
     "version": ("1", "of the payload: a worker takes this and every older one"),
     "isolation": ("None", '`"process"`: each run in a process of its own'),
+    "limits": ("None", "keys of the limits its jobs count against, at most four; or a function of the arguments"),
     "key_window": ("None", '`"active"` (until the job ends) or how long an idempotency key is kept'),
 }
 

@@ -6,7 +6,7 @@ from holdfast.model.lease import Lane
 from holdfast.model.limit import exclusive, fair
 from holdfast.model.request import NewJob
 from tests.store.given import DONE, MAIL, SECOND, enqueue, finish, get, insert, write
-from tests.store.limited import drop, rule, take
+from tests.store.limited import drop, limit, rule, take
 
 GPU, BROWSER = Lane("gpu", "mail"), Lane("browser", "mail")
 
@@ -116,8 +116,38 @@ def test_what_nobody_claims_lets_others_go_before_it(store, clock):
     assert run.id == waits
     write(store, lambda tx: tx.resume("gpu"))
     finish(store, run, DONE)
-    clock.forward(31 * SECOND)
     assert take(store, GPU, BROWSER)[0].id == paused[0]
+
+
+def test_those_who_stood_aside_come_back_after_a_while(store, clock):
+    rule(store, exclusive("gpu", "browser"))
+    unknown = enqueue(store, "unknown", queue="gpu")
+    first, second = enqueue(store, queue="browser"), enqueue(store, queue="browser")
+    assert take(store, BROWSER) == []
+    clock.forward(6 * SECOND)
+    (run,) = take(store, BROWSER)
+    assert run.id == first
+    clock.forward(11 * SECOND)
+    finish(store, run, DONE)
+    assert take(store, BROWSER) == []
+    (known,) = take(store, Lane("gpu", "unknown"), BROWSER)
+    assert known.id == unknown
+    finish(store, known, DONE)
+    assert take(store, BROWSER)[0].id == second
+
+
+def test_a_share_counts_whichever_line_a_job_stands_in(store):
+    limit(store, "wall", concurrency=0)
+    rule(store, fair("default"))
+    many(store, 20, tenant="big", limits=["wall"])
+    assert take(store, limit=100) == []
+    limit(store, "wall", concurrency=1000)
+    enqueue(store, tenant="small")
+    runs = take(store, limit=10)
+    assert "small" in [run.tenant for run in runs]
+    for run in runs:
+        finish(store, run, DONE)
+    assert len(taken(store, 21 - len(runs), limit=50)) == 21 - len(runs)
 
 
 def test_a_share_that_nobody_claims_does_not_stop_the_turns(store, clock):

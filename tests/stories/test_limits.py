@@ -18,8 +18,8 @@ from holdfast.model.request import NewJob
 from tests.servers.postgres import server
 
 HERE = Path(__file__).parent
-SECONDS = float(os.environ.get("HOLDFAST_RATE_SECONDS", "10"))
-MOST = 1 if SECONDS >= 60 else 1.02  # a fifth of a second of starts may be made up for, whatever the time
+SECONDS = float(os.environ.get("HOLDFAST_RATE_SECONDS", "6"))
+MOST = 1 if SECONDS >= 60 else 1.04  # a fifth of a second of starts may be made up for, whatever the time
 JOBS = int(os.environ.get("HOLDFAST_LIMIT_STORM", "300"))
 
 
@@ -153,22 +153,15 @@ def _kept(crew, what, rate):
 
 
 @pytest.mark.slow
-def test_four_processes_keep_a_rate_of_starts(url, crew):
+def test_four_processes_keep_rates_of_starts_and_of_calls(url, crew):
     with App(url) as app:
         app.limits.set("api", rate=100)
-        job = NewJob("start", "{}", limits=["api"])
-        app.store([job] * int(100 * (SECONDS + 20)))
-        crew.hire(4)
-        share = _kept(crew, "start", 100)
-        assert 0.98 <= share <= MOST
-
-
-@pytest.mark.slow
-def test_four_processes_keep_a_rate_of_calls(url, crew):
-    with App(url) as app:
         app.limits.set("calls", rate=100)
+        app.store([NewJob("start", "{}", limits=["api"])] * int(100 * (SECONDS + 20)))
         for _ in range(16):
             app.enqueue("call", {"times": 1000})
         crew.hire(4)
-        share = _kept(crew, "call", 100)
-        assert 0.98 <= share <= MOST
+        shares = {what: _kept(crew, what, 100) for what in ("start", "call")}
+        sys.stdout.write(f"{shares}\n")
+        for share in shares.values():
+            assert 0.98 <= share <= MOST, shares

@@ -36,6 +36,7 @@ TENANTS = 500  # in one round
 HOST_MS = 100  # between two looks at a line that other hosts may serve
 STALE_MS = 5_000  # a unit that nobody has put to use for so long may go to another
 ASIDE_MS = 10_000
+LONG_ASIDE_MS = 120_000  # where many are in the way
 TIDY = "tidy\x1f"  # the note to look for such units
 
 
@@ -86,6 +87,9 @@ class Admission:
                 self._herd(note.removeprefix(HERD))
             elif note.startswith(LINES):
                 keys |= dict.fromkeys(self._lines(note.removeprefix(LINES)))
+            elif note == ASIDE:
+                for (aside,) in self.tx.run("lanes_between", low=ASIDE, high=ASIDE + "~~", limit=LOOKS):
+                    self._bring_back(aside)
             elif note.startswith(ASIDE):
                 self._bring_back(note)
             elif note.startswith(FAIR):
@@ -142,7 +146,7 @@ class Admission:
             room.used, room.idle, room.here = used, idle, here
         self._know_pace(new)
         for key in new:
-            if key.startswith(FAIR) and self.rooms[key].limit is not None:
+            if key.startswith(FAIR):
                 self._know_share(key)
 
     def _know_pace(self, new: list[str]) -> None:
@@ -165,7 +169,9 @@ class Admission:
             self._begin(name)
             if self.rounds[name] < 0:
                 self.looks |= dict.fromkeys(self._waiting(name), 0)
-        self.rooms[key].fresh = self.rooms[key].tat < abs(self.rounds[name])
+        room, number = self.rooms[key], abs(self.rounds[name])
+        if room.limit is not None and room.tat < number:
+            room.share = room.limit.weight(tenant_of(key)) * SHARE
 
     # -- who may go
 
@@ -186,8 +192,6 @@ class Admission:
         room = self.rooms[key]
         if room.limit is None:
             return MANY
-        if room.limit.is_fair:
-            return min(room.free(self.now), room.limit.weight(tenant_of(key)) * SHARE)
         if room.limit.scope == "host":
             return MOST if room.free(self.now) else 0
         return min(room.free(self.now), MOST)
@@ -210,14 +214,7 @@ class Admission:
                 admitted += 1
             else:
                 self.looks[key] = HOST_MS
-        if room.limit is not None and room.limit.is_fair:
-            if admitted:
-                room.fresh = False
-                room.tat = abs(self.rounds[rule_of(key)])
-                self.paced.add(key)
-            if moved and not admitted:
-                self.looks.setdefault(key, 0)
-        elif rest and room.free(self.now):
+        if (rest or (moved and room.limit is not None and room.limit.is_fair)) and room.free(self.now):
             self.looks.setdefault(key, 0)
         elif rest and not self._swap(key, line[admitted + moved] if admitted + moved < len(line) else line[-1]):
             self._look_again(key)
@@ -234,7 +231,10 @@ class Admission:
     def _admit(self, head: Head) -> None:
         self.admitted.append(head)
         for key in head.keys:
-            self.rooms[key].take(self.now)
+            room = self.rooms[key]
+            room.take(self.now)
+            if room.limit is not None and room.limit.is_fair:
+                room.tat = abs(self.rounds[rule_of(key)])  # the round in which it had something
             self.paced.add(key)
 
     def _look_again(self, key: str) -> None:
@@ -288,7 +288,7 @@ class Admission:
             return
         tx.free_units([job_id])
         moved = tx.run("limits_aside", key=key, aside=aside, limit=MANY, **kind)
-        tx.look([aside], 0 if len(moved) == MANY else ASIDE_MS)
+        tx.look([aside], LONG_ASIDE_MS if len(moved) == MANY else ASIDE_MS)
         tx.look([rule_of(key) if key.startswith(FAIR) else key])
 
     def _bring_back(self, aside: str) -> None:

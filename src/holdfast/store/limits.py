@@ -90,6 +90,14 @@ class LimitVerbs(NewestVerbs):
             self.line_up([job_id])
         return sent
 
+    def resume(self, queue: str) -> bool:
+        from holdfast.model.limit import ASIDE  # noqa: PLC0415
+
+        resumed = super().resume(queue)
+        if resumed:
+            self.look([ASIDE])  # those who stood aside because nobody took them
+        return resumed
+
     # -- for those who claim and finish
 
     def took(self, claims: list[Claim]) -> list[Claim]:

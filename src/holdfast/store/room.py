@@ -34,13 +34,13 @@ class Head(NamedTuple):
 class Room:
     """What is known of a key, and what has been given out of it."""
 
-    __slots__ = ("blocked", "fresh", "here", "idle", "limit", "tat", "used")
+    __slots__ = ("blocked", "here", "idle", "limit", "share", "tat", "used")
 
     def __init__(self, limit: Limit | None) -> None:
         self.limit = limit
         self.used = self.idle = self.here = 0
         self.tat = self.blocked = 0.0
-        self.fresh = True  # of a tenant: it has had nothing in this round
+        self.share = 0  # what a tenant may still have in this round
 
     def free(self, now: int) -> int:
         """How many jobs may be admitted."""
@@ -52,14 +52,15 @@ class Room:
             most = limit.concurrency - (self.here + self.idle if limit.scope == "host" else self.used)
         if limit.rate is not None:
             most = min(most, self._starts(limit, now))
-        if limit.is_fair and not self.fresh:
-            most = 0
+        if limit.is_fair:
+            most = min(most, self.share)
         return max(0, most)
 
     def take(self, now: int) -> None:
         """One was admitted."""
         self.used += 1
         self.idle += 1
+        self.share -= 1
         if self.limit is not None and self.limit.rate:
             self.tat = max(self.tat, now) + self.limit.gap
 

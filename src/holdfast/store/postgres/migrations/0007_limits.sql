@@ -34,6 +34,7 @@ create table job_units (
 
 create index job_units_job on job_units (job_id);
 create index job_units_idle on job_units (since) where owner is null;
+create index job_units_share on job_units (key) where owner is null;
 create index job_units_until on job_units (until) where until is not null;
 
 -- Something has changed for a key: look at its line at that time. Only ever added to by those who enqueue and finish, so
