@@ -44,6 +44,7 @@ JOB_OPTIONS = {
     "isolation": ("None", '`"process"`: each run in a process of its own'),
     "batch": ("None", "the handler takes a list: one call for up to so many jobs, at most 500"),
     "batch_wait": ("0", "seconds that such a call may wait for more jobs, at most 0.5"),
+    "limits": ("None", "keys of the limits its jobs count against, at most four; or a function of the arguments"),
     "key_window": ("None", '`"active"` (until the job ends) or how long an idempotency key is kept'),
 }
 

@@ -9,6 +9,7 @@ from holdfast.batches import Maps
 from holdfast.engine.desk import Desk
 from holdfast.engine.jobs import enqueue, outcomes
 from holdfast.handle import Handle
+from holdfast.limits import LimitDoor
 from holdfast.model.errors import BadInput
 from holdfast.model.payload import SIZE_LIMIT, encode
 from holdfast.model.request import NewJob, check_count, check_name, check_options
@@ -16,7 +17,7 @@ from holdfast.wiring import open_signal, open_store, store_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from datetime import timedelta
     from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, overload
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 _LARGEST_PAYLOAD = 1024 * 1024 * 1024  # what SQLite itself takes
 
 
-class App(Maps):
+class App(Maps, LimitDoor):
     """One queue: its store, its handlers, and the way in.
 
     `url` is `sqlite:///jobs.db` (four slashes: an absolute path); by default HOLDFAST_URL, else ./holdfast.db.
@@ -83,6 +84,7 @@ class App(Maps):
         self.in_use = False  # by a worker of this process
         self.declared: dict[str, Plan] = {}  # schedules of the code, for a worker to store
         self.declared_at: dict[str, int | None] = {}
+        self.said = {}
         self._registry: Registry | None = None
         self._webhooks: Webhooks | None = None
         self.use(store_url(url))
@@ -122,6 +124,7 @@ class App(Maps):
             batch: int | None = None,
             batch_wait: float = 0,
             key_window: str | float | timedelta | None = None,
+            limits: Sequence[str] | Callable[..., Sequence[str]] | None = None,
         ) -> Registrar: ...
 
     def job(self, function: Any = None, /, **settings: Any) -> Any:  # type: ignore[misc]

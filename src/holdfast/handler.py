@@ -10,6 +10,7 @@ from holdfast.asked import OPTIONS, checked
 from holdfast.engine.registry import Definition
 from holdfast.model.backoff import Backoff
 from holdfast.model.errors import BadInput
+from holdfast.model.flow import check_flow
 from holdfast.model.policy import Policy
 from holdfast.model.request import (
     NewJob,
@@ -33,7 +34,7 @@ R = TypeVar("R")
 
 SETTINGS = frozenset({
     "type", "queue", "priority", "max_attempts", "timeout", "lease", "backoff", "max_crashes", "permanent", "version",
-    "isolation", "key_window", "batch", "batch_wait",
+    "isolation", "key_window", "batch", "batch_wait", "limits",
 })  # fmt: skip
 _SHORTEST_LEASE_MS = 100
 _SHORTEST_SWEEP_MS = 1_000
@@ -88,13 +89,15 @@ class Handler(Generic[P, R]):
         """A checked request for this handler."""
         definition = self.definition
         text = definition.signature.dump(args, payload, self.app.payload_limit)
-        if not options and "key" not in self._options:
+        if not options and "key" not in self._options and not callable(self._options.get("limits")):
             if self._pattern is None:
                 self._pattern = self.pattern()
             return self._pattern.with_payload(text)
         merged = self._options | dict(options)
         if merged.get("key") is None:
             merged.pop("key_window", None)
+        if callable(merged.get("limits")):
+            merged["limits"] = merged["limits"](*args, **payload)
         return NewJob(definition.type, text, payload_version=definition.version, **checked(merged))
 
     def pattern(self) -> NewJob:
@@ -154,6 +157,10 @@ def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]
     if settings.get("key_window") is not None:
         check_key_window(settings["key_window"], "any")
         options["key_window"] = settings["key_window"]
+    if settings.get("limits") is not None:
+        if not callable(settings["limits"]):
+            check_flow(None, None, settings["limits"])
+        options["limits"] = settings["limits"]
     handler: Handler[Any, Any] = Handler(app, definition, options)
     app.registry.add(definition, handler)
     return handler

@@ -29,7 +29,7 @@ except ModuleNotFoundError:  # the kit works without pytest, only its fixtures d
 
 
 from holdfast.app import App
-from holdfast.engine import leases, repairs, schedules
+from holdfast.engine import leases, limits, repairs, schedules
 from holdfast.model import stamp
 from holdfast.model.decide import decide
 from holdfast.model.errors import HoldfastError
@@ -129,6 +129,8 @@ def drain(app: App, *, clock: Clock | None = None, most: int = 10_000) -> Draine
 
 def tick(app: App) -> datetime | None:
     """Make the jobs of schedules whose ticks have come, as a worker does; answers when the next one is."""
+    if app.said:
+        app.desk.write(limits.declare, app.said)
     if app.declared:
         app.desk.write(schedules.declare, app.declared, app.declared_at)
     names, following = app.desk.read(_due_schedules)
@@ -188,7 +190,7 @@ def _status(tx: Transaction, job_id: str) -> str:
 def _claim_any(tx: Transaction, registry: Registry) -> list[Claim]:
     """Known types, whichever queue they were sent to; those that should run alone, too."""
     order = Order(_OWNER, _lanes(tx, registry), 1, _LEASE_MS)
-    return tx.claim(order) or tx.claim_alone(order)
+    return leases.claim(tx, order) or tx.claim_alone(order)
 
 
 def _next_due(tx: Transaction, registry: Registry) -> int | None:

@@ -34,6 +34,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Queues and workers": {
         "queues": "List, pause and resume queues.",
         "tenants": "List, pause and resume tenants.",
+        "limits": "List what limits the jobs; say it anew, or take it back.",
         "workers": "List the workers that were heard of.",
         "stats": "Show depth, age, endings and durations by queue and type.",
         "top": "Watch queues, workers, runs and failures live.",

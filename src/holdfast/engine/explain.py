@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.jobs import get
+from holdfast.engine.over_limit import Reason, over_limit
 from holdfast.model import stamp
 from holdfast.model.schedule import origin_of
-from holdfast.model.status import ALONE, BEHIND, BLOCKED, GROUP_PAUSED, TENANT_PAUSED, Status
+from holdfast.model.status import ALONE, BEHIND, BLOCKED, GROUP_PAUSED, LIMITED, TENANT_PAUSED, Status
 
 if TYPE_CHECKING:
     from holdfast.model.job import Job
@@ -19,14 +19,6 @@ BEGUN_MS = 2_500  # a claim older than this has begun, or was handed back
 CAP = 100_000
 PARENTS_NAMED = 5
 _LONGEST_MESSAGE = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """One thing that is true of the job, with a code for programs and a sentence for people."""
-
-    code: str
-    text: str
 
 
 def explain(tx: Transaction, job_id: str, tenant: str | None = None) -> dict[str, Any]:
@@ -63,6 +55,8 @@ def _waiting(tx: Transaction, job: Job) -> list[Reason]:
         reasons.append(Reason("BEHIND", "a job with the same coalesce key runs: this one begins when that has ended"))
     if job.held & ALONE:
         reasons.append(Reason("ALONE", "a process it ran in died: it runs next in a process of its own"))
+    if job.held & LIMITED:
+        reasons += over_limit(tx, job, in_line=due <= tx.now)
     reasons += _workers(tx, job)
     if not reasons:
         ahead = tx.ahead(job, CAP)

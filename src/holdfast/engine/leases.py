@@ -6,6 +6,7 @@ import random
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.engine.limits import admit, claim_all
 from holdfast.model.decide import Move, decide
 from holdfast.model.outcome import Returned
 from holdfast.model.policy import DEFAULT_POLICY
@@ -33,11 +34,12 @@ class Exchanged(NamedTuple):
 
 def claim(tx: Transaction, order: Order) -> list[Claim]:
     """Take due jobs under a lease, best first."""
-    return tx.claim(order)
+    return exchange(tx, [], [order]).claims[0]
 
 
 def claim_alone(tx: Transaction, order: Order) -> list[Claim]:
     """Take due jobs that must run in a process of their own."""
+    admit(tx, [order])
     return tx.claim_alone(order)
 
 
@@ -71,10 +73,13 @@ def exchange(
     endings = endings_of(ended, policies)
     accepted = tx.finish(endings) if endings else []
     _tell_stopped(tx, [run for run, _ in ended], accepted, stopped)
-    claims = [tx.claim(order) for order in orders]
-    lanes = [] if any(claims) else [lane for order in orders for lane in order.lanes]
+    claims = claim_all(tx, orders)
     moves = [ending.move for ending in endings]
-    next_due = tx.next_due(lanes) if lanes else None
+    lanes = [lane for order in orders for lane in order.lanes]
+    next_due = None if any(claims) or not lanes else tx.next_due(lanes)
+    if tx.stirred and next_due is not None:  # lines to look at, of which only this look has told
+        claims = claim_all(tx, orders)
+        next_due = None if any(claims) else tx.next_due(lanes)
     return Exchanged(moves, accepted, claims, next_due, tx.now, monotonic())
 
 

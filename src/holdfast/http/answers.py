@@ -306,6 +306,29 @@ class Schedules(Answer):
     items: list[ScheduleView]
 
 
+class LimitView(Answer):
+    """A limit: what it allows, and who says so."""
+
+    name: str
+    concurrency: int | None
+    scope: str
+    rate: float | None = Field(description="starts in `per` seconds")
+    per: float
+    burst: float | None
+    queues: list[str] = Field(description="all jobs of these queues count against it")
+    weights: dict[str, int]
+    source: str = Field(description="`code`, or `runtime` where a person has the word")
+    removed: bool
+    updated_at: str
+    updated_by: str
+
+
+class Limits(Answer):
+    """Every limit by name."""
+
+    items: list[LimitView]
+
+
 class Triggered(Answer):
     """The job that a schedule was made to make."""
 

@@ -103,6 +103,24 @@ class SubscriptionBody(Body):
     max_attempts: int | None = Field(default=None, description="how often a delivery is tried")
 
 
+class LimitBody(Body):
+    """A limit to set: on a key, or with `fair` or `exclusive` on queues."""
+
+    name: str = Field(default="", description="of a key, or of a family of keys", examples=["domain"])
+    concurrency: int | None = Field(default=None, description="how many run at once")
+    scope: Literal["cluster", "host"] | None = Field(default=None, description="at once where")
+    rate: float | None = Field(default=None, description="how many start in `per` seconds")
+    per: Seconds | None = Field(default=None, description="seconds that a rate is for")
+    burst: float | None = Field(default=None, description="how many starts may come together after a pause")
+    fair: str | None = Field(default=None, description="a queue whose tenants take turns")
+    weights: dict[str, int] | None = Field(default=None, description="of its tenants; 1 where none is given")
+    exclusive: list[str] | None = Field(default=None, description="queues of which one job runs at a time")
+
+    def says(self) -> dict[str, Any]:
+        """What was given of a limit on a key."""
+        return self.model_dump(exclude={"name", "fair", "weights", "exclusive"}, exclude_none=True)
+
+
 class NoBody(Body):
     """Nothing to say: send no body, or an empty object."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from holdfast.http import answers, batches, flow_answers, groups, house, jobs, schedules, shapes, subscriptions
+from holdfast.http import answers, batches, flow_answers, groups, house, jobs, limits, schedules, shapes, subscriptions
 from holdfast.http.door import Call
 
 _JOB = {"type": "thumbnail", "payload": {"path": "a.png", "width": 200}, "queue": "images", "priority": 3}
@@ -168,6 +168,20 @@ TABLE: tuple[Entry, ...] = (
     _get(
         "/v1/schedules/{name:path}", "show_schedule", schedules.show_schedule, "Show a schedule", "schedules",
         answer=answers.ScheduleView, problems=(404,),
+    ),
+    _get("/v1/limits", "list_limits", limits.list_limits, "List the limits", "limits", answer=answers.Limits),
+    _post(
+        "/v1/limits", "set_limit", limits.set_limit, "Set a limit; it beats the code until a reset", "limits",
+        body=shapes.LimitBody, body_required=True, answer=answers.LimitView,
+        example={"name": "domain", "concurrency": 1},
+    ),
+    _post(
+        "/v1/limits/{name:path}/drop", "drop_limit", limits.drop_limit, "Limit no more", "limits",
+        answer=answers.LimitView, problems=(404,),
+    ),
+    _post(
+        "/v1/limits/{name:path}/reset", "reset_limit", limits.reset_limit, "Go back to what the code says", "limits",
+        answer=answers.LimitView, problems=(404, 409),
     ),
     _get(
         "/v1/subscriptions", "list_subscriptions", subscriptions.list_subscriptions,

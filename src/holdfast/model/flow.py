@@ -40,8 +40,14 @@ def check_flow(depends_on: object, on_parent: object, limits: object) -> Flow:
     return Flow(
         depends_on=parents,
         on_parent="run" if on_parent == "run" else None,
-        limits=_names("limits", limits, MOST_LIMITS),
+        limits=() if limits is None else _keys(limits),
     )
+
+
+def _keys(limits: object) -> tuple[str, ...]:
+    from holdfast.model.limit import check_limit_name  # noqa: PLC0415  # most jobs have none
+
+    return tuple(map(check_limit_name, _names("limits", limits, MOST_LIMITS)))
 
 
 def _names(what: str, given: object, most: int) -> tuple[str, ...]:

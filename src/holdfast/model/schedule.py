@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from holdfast.model import stamp
 from holdfast.model.cron import find_cron
 from holdfast.model.errors import BadInput
+from holdfast.model.flow import Flow
 from holdfast.model.request import NewJob, check_name, check_timeout, shown
 
 CATCH_UP = ("last", "none", "all")
@@ -105,6 +106,8 @@ class Plan:
         job.scheduled_at = tick
         for name in _OPTIONS[2:]:
             setattr(job, name, options[name])
+        if options.get("limits"):
+            job.flow = Flow(limits=tuple(options["limits"]))
         return job
 
     @property
@@ -227,6 +230,8 @@ def plan_of(
     if cron is not None:
         find_cron(_hashable(cron), _hashable(tz))
     options = {name: getattr(job, name) for name in _OPTIONS}
+    if job.flow is not None:
+        options["limits"] = list(job.flow.limits)
     return Plan(
         type=job.type,
         payload=job.payload,

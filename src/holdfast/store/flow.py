@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.store.batches import BatchVerbs
 from holdfast.store.groups import GroupVerbs
+from holdfast.store.limits import LimitVerbs
 from holdfast.store.subscriptions import SubscriptionVerbs
 from holdfast.store.verbs import follow_up_refused
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.store.port import Ending, Tied
 
 
-class FlowVerbs(GroupVerbs, SubscriptionVerbs, BatchVerbs):
+class FlowVerbs(GroupVerbs, SubscriptionVerbs, BatchVerbs, LimitVerbs):
     """Part of the transaction of either store."""
 
     __slots__ = ()
@@ -34,6 +35,8 @@ class FlowVerbs(GroupVerbs, SubscriptionVerbs, BatchVerbs):
     def tie(self, jobs: Sequence[tuple[NewJob, str]]) -> None:
         """New jobs with ties were stored under these ids: tie them."""
         from holdfast.store import parents  # noqa: PLC0415  # a cold hook ties nothing
+
+        self.tie_limits(jobs)
 
         parents.tie(self, jobs)
 

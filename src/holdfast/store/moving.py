@@ -30,6 +30,10 @@ TABLES = {
     "job_parents": "parents",
     "job_batches": "batches",
     "job_items": "items",
+    "job_limits": "limits",
+    "job_lanes": "lanes",
+    "job_units": "units",
+    "job_looks": "looks",
 }
 
 

@@ -37,6 +37,8 @@ class NewestVerbs(CommonVerbs):
 
         def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]: ...
         def lock_keys(self, keys: Sequence[Key]) -> None: ...
+        def look_for(self, ids: Sequence[str]) -> None: ...
+        def rules(self) -> tuple[object, ...]: ...
 
     def waits(self, job: NewJob) -> bool:
         return bool(self.run("newest_waiting", **_named(self._key_of(job, self.new_row(job, "")))))
@@ -76,7 +78,9 @@ class NewestVerbs(CommonVerbs):
     def free_newest(self, keys: Sequence[Key]) -> None:
         """Runs of these keys are over: let those behind them begin."""
         for key in keys:
-            for job_id, queue in self.run("newest_free", behind=BEHIND, now=self.stamp, **_named(key)):
+            for job_id, queue, lane in self.run("newest_free", behind=BEHIND, now=self.stamp, **_named(key)):
+                if lane is not None:
+                    self.look_for([job_id])
                 self.news.jobs.append(job_id)
                 self.news.queues.add(queue)
 
@@ -139,6 +143,8 @@ class NewestVerbs(CommonVerbs):
                 now=self.stamp,
             ):
                 return None
+            if job.flow is not None or self.rules():
+                self.look_for([job_id])  # it may be due earlier now
             self._count_request(job_id, attempts, status)
             self.news.queues.add(queue)
             self.news.jobs.append(job_id)

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from holdfast.model.batch import Batch, ItemEnd, NewBatch
 from holdfast.model.decide import Move
 from holdfast.model.job import Job
 from holdfast.model.lease import Claim, Lane
 from holdfast.model.news import News
 from holdfast.model.request import NewJob
 from holdfast.model.schedule import Schedule
-from holdfast.model.subscription import Subscription
+from holdfast.store.flow_port import FlowTransaction
 
 
 class Ending(NamedTuple):
@@ -56,7 +55,7 @@ class Tied(NamedTuple):
     waits: bool  # whether the child waits for the parent still
 
 
-class Transaction(Protocol):
+class Transaction(FlowTransaction, Protocol):
     """The verbs. Every write to a leased job names its token; every other write names the statuses it may leave."""
 
     now: int
@@ -187,58 +186,6 @@ class Transaction(Protocol):
     def resume(self, queue: str) -> bool:
         """Let claims go on; False if it was not paused."""
 
-    # for groups and tenants; `store/groups.py` tells how they are walked
-    def group_counts(self, groups: Sequence[tuple[str, str]]) -> dict[tuple[str, str], dict[str, tuple[int, int]]]:
-        """(tenant, group) -> status -> how many jobs, and their versions added up; empty for a group without jobs."""
-
-    def group_jobs(self, tenant: str, group: str, *, status: str | None, after: str, limit: int) -> list[Job]:
-        """The jobs of a group, oldest first, above a cursor."""
-
-    def group_open(
-        self, tenant: str, group: str, *, after: str, window: int
-    ) -> tuple[list[tuple[str, str]], str | None]:
-        """The jobs (id, type) in the next part of a group that have not ended; and where to go on, None at the end."""
-
-    def cancel_note(self, tenant: str, group: str, *, types: Sequence[str] | None, mode: str, by: str | None) -> None:
-        """Remember that a group is cancelled, for all types or for some. SCOPE_BUSY: try again."""
-
-    def cancel_mark(self, tenant: str, group: str, type: str, started_at: str) -> bool:
-        """Whether a job that a run enqueues is born cancelled: its group was, for its type, after the run began.
-
-        Nobody cancels the group before the transaction ends, so what it stores then is found by the cancel's walk.
-        """
-
-    def cancel_many(
-        self, ids: Sequence[str], *, graceful: bool, error: str, actor: str | None
-    ) -> list[tuple[str, str, str]]:
-        """Cancel jobs, as `cancel` does; those that were (id, type, status left), with a line of history each."""
-
-    def stopping(self, ids: Sequence[str]) -> None:
-        """These jobs are about to be cancelled, some of them in mid-run: their handlers are at work until `stopped`."""
-
-    def stopped(self, runs: Sequence[tuple[str, int]]) -> int:
-        """The handlers of these runs (id, token) have ended; answers how many of them were waited for."""
-
-    def still_running(self, ids: Sequence[str]) -> list[str]:
-        """Those of some cancelled jobs whose handlers have not ended, as far as is known."""
-
-    def pauses(self) -> list[dict[str, Any]]:
-        """What is paused: scope (`queue`, `group`, `tenant`), tenant, name, since, by."""
-
-    def pause_scope(self, scope: str, tenant: str, name: str, by: str) -> bool:
-        """New jobs of a group or a tenant are held from now on; False if it was paused. SCOPE_BUSY: try again."""
-
-    def resume_scope(self, scope: str, tenant: str, name: str) -> bool:
-        """New jobs of a group or a tenant are held no more; False if it was not paused. SCOPE_BUSY: try again."""
-
-    def scope_part(
-        self, scope: str, tenant: str, name: str, *, held: bool, after: str, window: int
-    ) -> tuple[list[str], str | None]:
-        """The jobs in the next part that have yet to be held, or let go; and where to go on, None at the end."""
-
-    def hold_part(self, scope: str, tenant: str, name: str, ids: Sequence[str], *, held: bool) -> bool:
-        """Hold them, or let them go; False if the scope is no longer paused, or is again: then the walk is over."""
-
     # for schedules
     def schedules(self, name: str | None = None) -> list[Schedule]:
         """Every schedule by name, or the one of a name; those that a person removed, too."""
@@ -257,45 +204,6 @@ class Transaction(Protocol):
 
     def due_schedules(self) -> tuple[list[str], int | None]:
         """The schedules with a tick to deal with, or that are ahead of a clock set back; and when the next tick is."""
-
-    # for those who hear of ends
-    def subscriptions(self) -> list[Subscription]:
-        """Who hears of the ends of which jobs, by name."""
-
-    def subscribe(self, one: Subscription, by: str) -> None:
-        """Store a subscription, or change the one of its name. From then on each end that fits stores a delivery, in
-        the transaction that ends the job; in processes that ended jobs before, a few seconds later.
-        """
-
-    def unsubscribe(self, name: str) -> bool:
-        """Forget a subscription; False if there is none."""
-
-    # for batches
-    def add_batch(self, batch: NewBatch, jobs: Sequence[NewJob], items: Sequence[int | None]) -> tuple[str, bool]:
-        """Store a batch and its jobs, each with its item's number, or None for a chunk: its id, and whether it was
-        created. A taken key answers its batch; with another type or other items it raises KeyConflict.
-        """
-
-    def batch(self, batch_id: str, tenant: str | None = None) -> Batch | None:
-        """The batch as it is now; None if there is none, or it is another tenant's."""
-
-    def batches(self, *, before: str, limit: int, tenant: str | None) -> list[Batch]:
-        """Newest first, below a cursor."""
-
-    def batch_versions(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:
-        """Batch id -> (version, `running` or `ended`), for those that exist."""
-
-    def items(self, batch_id: str, *, after: int, limit: int, failed: bool) -> list[dict[str, Any]]:
-        """The items that have ended, by number above a cursor; all, or those that failed."""
-
-    def cancel_batch(self, batch_id: str, *, limit: int, tenant: str | None, error: str) -> tuple[int, bool]:
-        """Cancel some of its jobs: how many, and whether any is left."""
-
-    def stored_items(self, batch_id: str, first: int, last: int) -> dict[int, tuple[str, str]]:
-        """Number -> (status, job id), for items that ended or became jobs of their own."""
-
-    def store_items(self, claim: Claim, ends: Sequence[ItemEnd], progress: str) -> bool:
-        """Items of a chunk have ended, or are tried again as jobs of their own; False where the lease is lost."""
 
     # for seeing
     def versions(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:

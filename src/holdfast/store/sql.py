@@ -24,6 +24,7 @@ class Queries(dict[str, str]):
         self._read = read
         self._compile = compile_placeholders
         self._by_place: dict[str, tuple[str, itemgetter[Any]]] = {}
+        self.kept: dict[str, Any] = {}  # what the verbs of one store remember for a few seconds
 
     def by_place(self, name: str) -> tuple[str, itemgetter[Any]]:
         """A query with numbered parameters, and what puts named ones in that order: for statements run once per job."""

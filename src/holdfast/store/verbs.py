@@ -173,7 +173,9 @@ class CommonVerbs:
 
     def overview(self, cap: int) -> dict[str, list[tuple[Any, ...]]]:
         return {
-            "waiting": self.run("waiting", cap=cap) + self.run("waiting_alone", cap=cap),
+            "waiting": self.run("waiting", cap=cap)
+            + self.run("waiting_alone", cap=cap)
+            + self.run("waiting_limited", cap=cap),
             "running": self.run("running", now=self.stamp),
             "dead": self.run("dead_count", cap=cap),
             "paused": self.run("pauses"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from holdfast.engine.desk import Desk
     from holdfast.engine.registry import Registry
+    from holdfast.model.limit import Limit
     from holdfast.model.schedule import Plan
     from holdfast.signals.port import Signal
 
@@ -31,6 +32,7 @@ class Application(Protocol):
     imports: tuple[str, ...]
     in_use: bool
     declared: dict[str, Plan]
+    said: dict[str, Limit]
 
     @property
     def registry(self) -> Registry:

@@ -63,6 +63,7 @@ async def worker_inside(
         worker = Worker(
             app.desk, app.registry, pools, owner=owner, slots=slots, threads=max(1, sum(p.places for p in pools))
         )
+        worker.said = dict(app.said)
         keeper = _Keeper(app, owner, slots)
         app.desk.listeners.append(wake := lambda news: worker.wake() if news.queues else None)
         app.desk.listeners.append(hear := keeper.hear)

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from holdfast.engine import leases
+from holdfast.engine import leases, limits
 from holdfast.model.errors import StoreError
 from holdfast.model.failure import Failure, failure_of
 from holdfast.model.outcome import Outcome, Raised, Stopped, Unstarted
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from holdfast.engine.registry import Registry
     from holdfast.model.decide import Move
     from holdfast.model.lease import Claim
+    from holdfast.model.limit import Limit
     from holdfast.signals.port import Ear
     from holdfast.worker.places import Places
     from holdfast.worker.slots import SlotMap
@@ -71,6 +72,7 @@ class Worker:
         self._wake = asyncio.Event()
         self.ear: Ear | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.said: dict[str, Limit] = {}  # limits of the code, to be stored before anything is claimed
         self._looked = float("-inf")
         self._draining = False
         self._deadline: float | None = None
@@ -135,6 +137,9 @@ class Worker:
         self.slots.hold(holds=True)
         orders = [Order(self.owner, pool.lanes, want, pool.lease_ms) for pool, want in wanted]
         try:
+            if self.said:
+                await self.desk.awrite(limits.declare, self.said)
+                self.said = {}
             # Claims alone promise nothing: after a power cut their jobs wait as before, and their runs are gone.
             write = self.desk.awrite if handed_in or stopped else self.desk.ataken
             got = await write(leases.exchange, handed_in, orders, self._policies, stopped)

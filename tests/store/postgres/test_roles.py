@@ -21,9 +21,12 @@ from holdfast.model.subscription import subscription
 from holdfast.store.postgres.store import PostgresStore
 from tests.servers.postgres import server
 from tests.store.given import DONE, TABLES, claim, dead, enqueue, finish, get, listed, write
+from tests.store.limited import limit, take
 
 ROLES = ("owner", "worker", "reader", "tenant")
-POLICED = ("job_queue", "job_history", "job_sequences", "job_parents", "job_stopping", "job_batches", "job_items")
+POLICED = (
+    "job_queue", "job_history", "job_sequences", "job_parents", "job_stopping", "job_batches", "job_items", "job_units",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +59,10 @@ def shared():
         batch = NewBatch(id=f"{tenant or 'nobody':0>26}", pattern=item, total=1, digest="")
         write(store, lambda tx, batch=batch, item=item: tx.add_batch(batch, [item], [0]))
         finish(store, claim(store, Lane("default", "item"))[0], DONE)
+    limit(store, "domain", rate=5, concurrency=9)
+    for tenant in ("acme", "umbrella", ""):
+        enqueue(store, "limited", tenant=tenant, limits=["domain"])
+    take(store)
     write(store, lambda tx: tx.pause("images", "ann"))
     write(store, lambda tx: tx.lead("me", 1000))
     write(store, lambda tx: schedules.declare(tx, {"often": plan_of(NewJob("mail", "{}", tenant="acme"), every=60)}))
@@ -100,6 +107,7 @@ COLUMN = {
     "job_leader": "owner", "job_audit": "act", "job_sequences": "discarded",
     "job_schedules": "note", "job_parents": "done", "job_cancels": "mode", "job_stopping": "token",
     "job_subscriptions": "endpoint", "job_batches": "version", "job_items": "status",
+    "job_limits": "updated_by", "job_lanes": "tat", "job_units": "owner", "job_looks": "key",
 }  # fmt: skip
 
 
@@ -147,7 +155,7 @@ class TestEveryTable:
             assert [attempt(shared, "tenant", statement(table), tenant) for statement in (reads, *WRITES)] == [
                 reached
             ] * 3
-            assert attempt(shared, "tenant", inserts(table), tenant) == 0
+            assert attempt(shared, "tenant", inserts(table), tenant) == ("denied" if table == "job_units" else 0)
         elif table == "job_cancels":
             reached = rows(shared, table, "tenant = 'acme'") if tenant else 0
             assert [attempt(shared, "tenant", statement(table), tenant) for statement in (reads, *WRITES)] == [
@@ -166,7 +174,7 @@ class TestEveryTable:
             for statement in (*WRITES, inserts):
                 assert attempt(shared, "tenant", statement(table), tenant) == "denied"
         else:
-            looks = table in ("job_workers", "job_pauses")
+            looks = table in ("job_workers", "job_pauses", "job_limits", "job_lanes")
             assert attempt(shared, "tenant", reads(table), tenant) == (rows(shared, table) if looks else "denied")
             for statement in (*WRITES, inserts):
                 assert attempt(shared, "tenant", statement(table), tenant) == "denied"
@@ -293,6 +301,13 @@ def test_an_application_of_a_tenant_lets_its_jobs_wait_for_its_own_and_no_others
     assert acme.get(child.id).error["parent"] == parent.id
     for made in (child, parent):
         acme.desk.write(lambda tx, made=made: tx.purge(made.id, "cancelled"))
+
+
+def test_jobs_of_a_tenant_may_have_limits(acme):
+    handle = acme.enqueue("limited", {}, limits=["domain", "x"])
+    assert acme.explain(handle.id)["reasons"][0]["code"] == "LIMITED"
+    assert acme.cancel(handle.id)["status"] == "cancelled"
+    acme.desk.write(lambda tx: tx.purge(handle.id, "cancelled"))
 
 
 def test_an_application_of_a_tenant_cannot_enqueue_for_another(acme):

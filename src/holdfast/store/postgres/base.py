@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
@@ -36,6 +38,7 @@ class Verbs(FlowVerbs):
         self.stamp = stamp.to_text(now)
         self.news = News()
         self.childless: set[str] = set()  # jobs that ended here and that nobody waits for
+        self.stirred = False
         self.witness = ""  # a job made here: if it is there, the transaction was committed
 
     def run(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
@@ -100,6 +103,18 @@ class Verbs(FlowVerbs):
     def free_active(self, job_id: str) -> None:
         """A job has ended: let go of its idempotency key, if that is how long it is kept."""
         self.run("free_active_key", ids=array([job_id]))
+
+    def lock_limits(self) -> bool:
+        return bool(self.run("limits_lock")[0][0])
+
+    def stir(self) -> None:
+        """See whether there are lines to look at now, if there were any of late: a claim tells, too."""
+        if self.queries.kept.get("lines", 0.0) > monotonic():
+            self.next_look()
+
+    def heads(self, wanted: Sequence[tuple[str, int]]) -> list[tuple[Any, ...]]:
+        """The first of some lines that are due, so many of each, best first."""
+        return self.run("lane_heads", wanted=json.dumps(wanted), now=self.stamp)
 
     def write_history(self, lines: Sequence[Line]) -> None:
         if not lines:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ class JobVerbs(Verbs):
     __slots__ = ()
 
     def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
+        jobs = self.ruled(jobs)
         tied = [place for place, job in enumerate(jobs) if job.flow is not None]
         if not tied:
             return self._insert(jobs)
@@ -45,9 +47,12 @@ class JobVerbs(Verbs):
         self.news.queues.update([job.queue for job in jobs])
         for job in jobs:
             self.news.of_group(self.whose(job.tenant), job.group)
-        if len(jobs) > 1 and self._may_copy(jobs):
+        limited = any(job.flow is not None and job.flow.limits for job in jobs)
+        if len(jobs) > 1 and not limited and self._may_copy(jobs):
             return self._copy(jobs, ids)
         rows = [self.new_row(job, job_id) for job, job_id in zip(jobs, ids, strict=True)]
+        if limited:
+            return self._insert_limited(jobs, rows)
         if len(rows) < 2:  # noqa: PLR2004
             return list(map(self._insert_one, rows))
         with self.connection.all_or_none():  # even if the caller's transaction goes on
@@ -67,6 +72,7 @@ class JobVerbs(Verbs):
     def cancel(self, job_id: str, *, tenant: str | None, graceful: bool, error: str) -> str | None:
         this = {"id": job_id, "tenant": tenant, "now": self.stamp}
         keys = [key for key, _ in self.key_of(job_id)]  # locked before the row, as by those who end its run
+        limited = self.run("limits_of", id=job_id)
         waiting = self.run("cancel_waiting", **this, error=error)
         if waiting:
             left = waiting[0][0]
@@ -83,6 +89,7 @@ class JobVerbs(Verbs):
         if not graceful or waiting:
             self.change("free_active_key", ids=array([job_id]))
             self.free_newest(keys)
+            self.cancel_units(job_id, limited)
             self.over([(job_id, Status.CANCELLED)])
         return str(left)
 
@@ -128,6 +135,19 @@ class JobVerbs(Verbs):
         created = {str(job_id) for (job_id,) in made}
         self.witness = min(created, default=self.witness)
         return created
+
+    def _insert_limited(self, jobs: Sequence[NewJob], rows: list[dict[str, object]]) -> list[tuple[str, bool]]:
+        """Store jobs of which some stand in line from the beginning: never in the index of those that are due, where
+        each would leave a dead entry for claims to wade through.
+        """
+        keyed = [
+            row | {"limits": list(job.flow.limits) if job.flow is not None and job.flow.limits else None}
+            for job, row in zip(jobs, rows, strict=True)
+        ]
+        with self.connection.all_or_none():
+            made = {str(job_id) for (job_id,) in self.run("insert_limited", rows=json.dumps(keyed), now=self.stamp)}
+            self.witness = min(made, default=self.witness)
+            return [(str(row["id"]), True) if row["id"] in made else self._insert_one(row) for row in rows]
 
     def _insert_one(self, row: dict[str, object]) -> tuple[str, bool]:
         while not self.change("insert", **row):

@@ -34,10 +34,10 @@ class LeaseVerbs(Verbs):
         if order.limit < 1:
             return []
         trail = self.connection.trail(order.lanes)
-        return claims(self._go_on(order, trail) if trail.rest else self._from_the_front(order, trail))
+        return self.took(claims(self._go_on(order, trail) if trail.rest else self._from_the_front(order, trail)))
 
     def claim_alone(self, order: Order) -> list[Claim]:
-        return claims(sorted(self._take("due_alone", order, order.limit), key=_by_turn))
+        return self.took(claims(sorted(self._take("due_alone", order, order.limit), key=_by_turn)))
 
     def renew(self, holds: Sequence[tuple[str, int]], lease_ms: int) -> list[bool]:
         wanted = sorted(set(holds))
@@ -75,8 +75,10 @@ class LeaseVerbs(Verbs):
         return accepted
 
     def next_due(self, lanes: Sequence[Lane], *, due_too: bool = False) -> int | None:
-        due = self.run("next_due", now=self.ever if due_too else self.stamp, **_lanes(lanes))[0][0]
+        due, at = self.run("next_due", now=self.ever if due_too else self.stamp, **_lanes(lanes))[0]
         dues = [] if due is None else [stamp.from_text(due)]
+        look = self.seen_look(at)
+        dues += [] if look is None else [look]
         return min(dues + [self.now + int(rest * 1000) for rest in self.connection.rests()], default=None)
 
     def _from_the_front(self, order: Order, trail: Trail) -> list[tuple[Any, ...]]:
@@ -84,12 +86,14 @@ class LeaseVerbs(Verbs):
         begin = monotonic()
         told = self._take("claim", order, order.limit)
         took = monotonic() - begin
-        rows = [row[:-2] for row in told]
-        if not told or len(told) < told[0][-2]:  # others may have been quicker
+        rows = [row[:-3] for row in told]
+        if told and told[0][-1]:
+            self.saw_lines()
+        if not told or len(told) < told[0][-3]:  # others may have been quicker
             rows += self._take("claim_rest", order, order.limit - len(rows))
         rows.sort(key=_by_turn)
         if told:
-            trail.looked(rows, self.now, full=len(rows) == order.limit, read=told[0][-1] or 0, took=took)
+            trail.looked(rows, self.now, full=len(rows) == order.limit, read=told[0][-2] or 0, took=took)
         return rows
 
     def _go_on(self, order: Order, trail: Trail) -> list[tuple[Any, ...]]:
@@ -107,6 +111,9 @@ class LeaseVerbs(Verbs):
             priorities=priorities,
             since=since,
         )
+        if rows and rows[0][-1]:
+            self.saw_lines()
+        rows = [row[:-1] for row in rows]
         rows.sort(key=_by_turn)
         trail.went_on(rows)
         return rows
@@ -156,8 +163,11 @@ class LeaseVerbs(Verbs):
         over: list[tuple[str, str]] = []
         batched: list[str] = []
         freed: list[str] = []
+        limited: list[tuple[Claim, str]] = []
         for claim, move, _ in endings:
             status = reached[claim.id, claim.token]
+            if claim.limits is not None:
+                limited.append((claim, status))
             self.news.jobs.append(claim.id)
             self.news.of_group(claim.tenant, claim.group)
             if status == Status.QUEUED:
@@ -179,6 +189,8 @@ class LeaseVerbs(Verbs):
         unusual = [ending for ending in endings if ending.move.status is not Status.COMPLETED]
         self.write_history([line_of(ending, reached[ending.claim.id, ending.claim.token]) for ending in unusual])
         self._count(ended)
+        if limited:
+            self.end_units(limited)
         if over:
             self.over(over, batched)
             self.follow([job for _, move, jobs in endings if jobs and move.status is Status.COMPLETED for job in jobs])

@@ -44,17 +44,23 @@ alter table job_stopping owner to holdfast_owner;
 alter function holdfast_held(text, text) owner to holdfast_owner;
 alter table job_batches owner to holdfast_owner;
 alter table job_items owner to holdfast_owner;
+alter table job_limits owner to holdfast_owner;
+alter table job_lanes owner to holdfast_owner;
+alter table job_units owner to holdfast_owner;
+alter table job_looks owner to holdfast_owner;
 alter table if exists holdfast_move owner to holdfast_owner;
 
 grant select on holdfast_schema to holdfast_worker, holdfast_reader, holdfast_tenant;
 
 grant select, insert, update, delete
     on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
-    job_schedules, job_parents, job_cancels, job_stopping, job_subscriptions, job_batches, job_items
+    job_schedules, job_parents, job_cancels, job_stopping, job_subscriptions, job_batches, job_items, job_limits,
+    job_lanes, job_units, job_looks
     to holdfast_worker;
 grant select
     on job_queue, job_history, job_figures, job_workers, job_pauses, job_leader, job_audit, job_sequences,
-    job_schedules, job_parents, job_cancels, job_stopping, job_subscriptions, job_batches, job_items
+    job_schedules, job_parents, job_cancels, job_stopping, job_subscriptions, job_batches, job_items, job_limits,
+    job_lanes, job_units, job_looks
     to holdfast_reader;
 
 -- Pauses and workers tell a tenant why its job waits. Figures count the jobs of all tenants, and schedules hold
@@ -65,6 +71,10 @@ grant select, insert, update, delete
 grant select on job_workers, job_pauses to holdfast_tenant;
 -- What a tenant ends is told to those who asked for it.
 grant select on job_subscriptions to holdfast_tenant;
+-- A tenant's jobs may have limits: it notes that a line is to be looked at, and gives back what its own jobs hold.
+grant select on job_limits, job_lanes to holdfast_tenant;
+grant insert on job_looks to holdfast_tenant;
+grant select, update, delete on job_units to holdfast_tenant;
 -- What a tenant deletes is written down, and stays so.
 grant select, insert on job_audit to holdfast_tenant;
 
@@ -114,3 +124,7 @@ drop policy if exists job_stopping_worker on job_stopping;
 create policy job_stopping_worker on job_stopping to holdfast_worker using (true) with check (true);
 drop policy if exists job_stopping_reader on job_stopping;
 create policy job_stopping_reader on job_stopping for select to holdfast_reader using (true);
+drop policy if exists job_units_worker on job_units;
+create policy job_units_worker on job_units to holdfast_worker using (true) with check (true);
+drop policy if exists job_units_reader on job_units;
+create policy job_units_reader on job_units for select to holdfast_reader using (true);

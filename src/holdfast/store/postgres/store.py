@@ -97,7 +97,8 @@ class PostgresStore:
 
     def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
         with self._telling(self._told_to_a_writer):
-            several = isinstance(job.key_window, int) or self.location.tenant  # takes more than one statement
+            # What takes more than one statement. A connection that was lost is found out there, too.
+            several = isinstance(job.key_window, int) or self.location.tenant or self._is_ruled(job)
             job_id = None if several else self._insert_at_once(job)
         if job_id is not None:
             news = News()
@@ -206,6 +207,14 @@ class PostgresStore:
                 raise
             made = self._insert_again(row)
         return str(row["id"]) if made else None
+
+    def _is_ruled(self, job: NewJob) -> bool:
+        """Whether the job's queue has rules, by what was heard of them a moment ago."""
+        connection = self._current("_writer") or self._connect("_writer")
+        try:
+            return PostgresTransaction(connection, self.queries, 0).ruled([job])[0] is not job
+        except Exception:  # noqa: BLE001  # the long way meets it again, and knows what to do
+            return True
 
     def _insert_again(self, row: dict[str, object]) -> int:
         give_up = monotonic() + self._patience

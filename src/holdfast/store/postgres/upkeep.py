@@ -34,6 +34,7 @@ class UpkeepVerbs(Verbs):
         self.run("forget_workers", before=self._before(workers_ms), id=worker)
         self.run("forget_figures", before=minute_of(self._before(figures_ms)))
         self.run("forget_audit", before=self._before(audit_ms))
+        self.mend_units()
         self.run("forget_sequences", before=self._before(SEQUENCES_KEPT_MS))
         self.forget_groups()
         self.forget_batches()

@@ -33,6 +33,7 @@ class Verbs(FlowVerbs):
         self.now = now
         self.stamp = stamp.to_text(now)
         self.news = News()
+        self.stirred = False
         self._space = space
 
     def run(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
@@ -56,6 +57,26 @@ class Verbs(FlowVerbs):
 
     def keep_uncancelled(self, tenant: str, group: str) -> None:
         """Whoever writes is alone as it is."""
+
+    def lock_limits(self) -> bool:
+        return True
+
+    def stir(self) -> None:
+        """See whether there are lines to look at now."""
+        self.next_look()
+
+    def heads(self, wanted: Sequence[tuple[str, int]]) -> list[tuple[Any, ...]]:
+        """The first of some lines that are due, so many of each, best first."""
+        found: list[tuple[Any, ...]] = []
+        for key, most in wanted:
+            rest = most
+            for (priority,) in self.run("lane_priorities", key=key):
+                line = self.run("lane_heads", key=key, priority=priority, now=self.stamp, limit=rest)
+                found += line
+                rest -= len(line)
+                if not rest:
+                    break
+        return found
 
     def check_space(self, needed: int) -> None:
         """Refuse new work of so many bytes on a nearly full disk, so that what runs can still be finished."""

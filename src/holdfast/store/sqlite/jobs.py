@@ -22,6 +22,7 @@ class JobVerbs(Verbs):
     __slots__ = ()
 
     def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
+        jobs = self.ruled(jobs)
         tied = [place for place, job in enumerate(jobs) if job.flow is not None]
         if not tied:
             return self._insert(jobs)
@@ -70,6 +71,7 @@ class JobVerbs(Verbs):
         this = {"id": job_id, "tenant": tenant, "now": self.stamp}
         whose = {"id": job_id, "tenant": tenant}
         before = self.run("versions", ids=self.ids([job_id]))
+        limited = self.run("limits_of", id=job_id)
         if self.change("cancel_waiting", **this, error=error):
             left = before[0][2]
         elif (graceful and self.change("cancel_gracefully", **this)) or (
@@ -78,6 +80,8 @@ class JobVerbs(Verbs):
             left = "in_progress"
         else:
             return None
+        if left != "in_progress" or not graceful:
+            self.cancel_units(job_id, limited)
         self._ended_by_hand(job_id)
         return str(left)
 

@@ -42,7 +42,7 @@ class LeaseVerbs(Verbs):
             return []
         until, taken = stamp.to_text(self.now + order.lease_ms), self.ids(ids)
         self.change("claim", ids=taken, owner=order.owner, until=until, now=self.stamp)
-        return claims(sorted(self._array("claimed", ids=taken), key=_by_turn))
+        return self.took(claims(sorted(self._array("claimed", ids=taken), key=_by_turn)))
 
     def renew(self, holds: Sequence[tuple[str, int]], lease_ms: int) -> list[bool]:
         until = stamp.to_text(self.now + lease_ms)
@@ -81,7 +81,9 @@ class LeaseVerbs(Verbs):
             for row in self.run("next_due", priority=priority, now=past, **_lane(lane))
             if row[0] is not None
         ]
-        return stamp.from_text(min(stamps)) if stamps else None
+        look = self.next_look()
+        dues = [stamp.from_text(min(stamps))] if stamps else []
+        return min(dues if look is None else [*dues, look], default=None)
 
     def _complete(self, endings: Sequence[Ending]) -> bool:
         """End many runs that went well in one statement, all or none."""
@@ -147,8 +149,11 @@ class LeaseVerbs(Verbs):
         ended: list[tuple[str, str, str, str, str]] = []
         over: list[tuple[str, str]] = []
         batched: list[str] = []
+        limited: list[tuple[Claim, str]] = []
         for claim, move, _ in endings:
             status = reached.get(claim.id, move.status)
+            if claim.limits is not None:
+                limited.append((claim, status))
             self.news.jobs.append(claim.id)
             self.news.of_group(claim.tenant, claim.group)
             if status == Status.QUEUED:
@@ -167,6 +172,8 @@ class LeaseVerbs(Verbs):
                 batched.append(claim.id)
         self.write_history([line_of(ending, reached.get(ending.claim.id)) for ending in unusual])
         self._count(ended)
+        if limited:
+            self.end_units(limited)
         if over:
             self.over(over, batched)
             self.follow([job for _, move, jobs in endings if jobs and move.status is Status.COMPLETED for job in jobs])

@@ -95,6 +95,8 @@ class SqliteStore:
         self._check_space(len(job.payload))
         sql, in_order = self.queries.by_place("insert")
         here = SqliteTransaction(connection, self.queries, self._clock(), self._check_space)
+        if here.ruled([job])[0] is not job:
+            return self._insert_by_the_long_way(job)
         row = here.new_row(job, new_ids(here.now, 1)[0])
         try:
             stored = connection.change(sql, in_order(row))
@@ -106,6 +108,9 @@ class SqliteStore:
             here.news.queues.add(job.queue)
             here.news.of_group(job.tenant, job.group)
             return (str(row["id"]), True), here.news
+        return self._insert_by_the_long_way(job)
+
+    def _insert_by_the_long_way(self, job: NewJob) -> tuple[tuple[str, bool], News]:
         (answer,), news = self._write_alone(lambda transaction: transaction.insert([job])[0])
         if isinstance(answer, Exception):
             raise answer

@@ -33,6 +33,7 @@ class UpkeepVerbs(Verbs):
         self.run("forget_workers", before=stamp.to_text(max(0, self.now - workers_ms)), id=worker)
         self.run("forget_figures", before=stamp.to_text(max(0, self.now - figures_ms))[:16])
         self.run("forget_audit", before=stamp.to_text(max(0, self.now - audit_ms)))
+        self.mend_units()
         self.run("forget_sequences", before=stamp.to_text(max(0, self.now - SEQUENCES_KEPT_MS)))
         self.forget_groups()
         self.forget_batches()

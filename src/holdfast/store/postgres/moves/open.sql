@@ -14,3 +14,7 @@ alter table moved_job_cancels rename to job_cancels;
 alter table moved_job_stopping rename to job_stopping;
 alter table moved_job_batches rename to job_batches;
 alter table moved_job_items rename to job_items;
+alter table moved_job_limits rename to job_limits;
+alter table moved_job_lanes rename to job_lanes;
+alter table moved_job_units rename to job_units;
+alter table moved_job_looks rename to job_looks;

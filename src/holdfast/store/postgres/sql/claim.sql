@@ -1,6 +1,7 @@
 -- claim: take the best due jobs of some lanes under a lease; each claim is a new token and one more attempt. A row that
 -- another claim has in its hands is passed by; the last columns tell how many were found, so that the caller sees it, and
--- how many entries of the index this session has read of late, the dead among them. What was found is locked by its id:
+-- how many entries of the index this session has read of late, the dead among them, and whether lines of limits are to be
+-- looked at. What was found is locked by its id:
 -- the checks of the table say what waits, for where it is named by its status, and the statistics are from a time when
 -- nothing waited, the planner reads all that waits instead.
 with recursive wanted (queue, type, payload_version) as (
@@ -60,4 +61,5 @@ returning
     j.interrupted, j.priority, j.tenant, j.group_key, j.context, j.timeout_ms, j.created_at, j.scheduled_at, j.lease_owner,
     j.lease_until, j.started_at, j.key_until, j.coalesce_key, j.sequence, j.parks, j.batch, j.item, j.limits, j.auth_data,
     (select count(*) from found),
-    (select pg_stat_get_xact_tuples_returned('job_queue_due'::regclass))
+    (select pg_stat_get_xact_tuples_returned('job_queue_due'::regclass)),
+    (select exists (select from job_looks where at <= :now::timestamptz))

@@ -9,4 +9,10 @@ select least(:cap, (
     select count(*) from (
         select from job_queue where status = 'queued' and held = 1 and queue = :queue limit :cap
     ) as alone
+) + (
+    select count(*) from (
+        select from job_queue
+        where status = 'queued' and lane is not null and (held = 32 or held = 33) and queue = :queue
+        limit :cap
+    ) as limited
 ))

@@ -2,4 +2,4 @@
 update job_queue set held = held & ~:behind::integer, updated_at = :now::timestamptz, version = version + 1
 where tenant = :tenant and type = :type and coalesce_key = :coalesce_key
     and (status = 'queued' or status = 'awaiting_auth') and held & :behind::integer != 0
-returning id, queue
+returning id, queue, lane

@@ -14,3 +14,7 @@ delete from job_cancels;
 delete from job_stopping;
 delete from job_batches;
 delete from job_items;
+delete from job_limits;
+delete from job_lanes;
+delete from job_units;
+delete from job_looks;

@@ -14,3 +14,7 @@ alter table job_cancels rename to moved_job_cancels;
 alter table job_stopping rename to moved_job_stopping;
 alter table job_batches rename to moved_job_batches;
 alter table job_items rename to moved_job_items;
+alter table job_limits rename to moved_job_limits;
+alter table job_lanes rename to moved_job_lanes;
+alter table job_units rename to moved_job_units;
+alter table job_looks rename to moved_job_looks;

@@ -10,3 +10,7 @@ create temporary view job_schedules as select * from main.moved_job_schedules;
 create temporary view job_parents as select * from main.moved_job_parents;
 create temporary view job_batches as select * from main.moved_job_batches;
 create temporary view job_items as select * from main.moved_job_items;
+create temporary view job_limits as select * from main.moved_job_limits;
+create temporary view job_lanes as select * from main.moved_job_lanes;
+create temporary view job_units as select * from main.moved_job_units;
+create temporary view job_looks as select * from main.moved_job_looks;

@@ -1,0 +1,3 @@
+-- out_looks: every line to look at, in the order of the times.
+select distinct at, key from job_looks
+order by at, key
