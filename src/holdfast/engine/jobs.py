@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.model.job import Job
+    from holdfast.model.lease import Claim
     from holdfast.model.request import NewJob
     from holdfast.store.port import Transaction
 
@@ -31,6 +32,11 @@ def enqueue(
     if all(job.coalesce_key is None for job in jobs):
         return outcomes(tx.insert(jobs))
     return _newest(tx, jobs)
+
+
+def follow(tx: Transaction, jobs: Sequence[NewJob], claim: Claim) -> list[tuple[str, str]]:
+    """Store what a run asks for at once; for each its id and what was done."""
+    return tx.follow(jobs, claim.started_at)
 
 
 def outcomes(answers: Sequence[tuple[str, bool]]) -> list[tuple[str, str]]:

@@ -22,7 +22,7 @@ from holdfast.model.parking import MOST_PARKS, TOO_MANY, question
 from holdfast.model.policy import Policy
 from holdfast.model.status import ALONE, Status
 
-_CANCELLED = Failure("Cancelled", "stopped on request", "CANCELLED")
+CANCELLED = Failure("Cancelled", "stopped on request", "CANCELLED")
 
 
 class Move(NamedTuple):
@@ -64,7 +64,7 @@ def decide(claim: Claim, outcome: Outcome, policy: Policy, *, spread: float) -> 
         case Unstarted():
             return Move(Status.QUEUED, give_back=1, free=0, why="released")
         case Abandoned():
-            return Move(Status.CANCELLED, error=_CANCELLED.as_text(), why="cancelled")
+            return Move(Status.CANCELLED, error=CANCELLED.as_text(), why="cancelled")
         case _:
             assert_never(outcome)
 

@@ -39,7 +39,7 @@ class BatchVerbs(NewestVerbs):
     if TYPE_CHECKING:
 
         def all_or_none(self) -> AbstractContextManager[None]: ...
-        def follow(self, jobs: Sequence[NewJob]) -> None: ...
+        def follow(self, jobs: Sequence[NewJob], started_at: str) -> list[tuple[str, str]]: ...
         def _insert_one(self, row: dict[str, object]) -> tuple[str, bool]: ...
         def cancel(self, job_id: str, *, tenant: str | None, graceful: bool, error: str) -> str | None: ...
 
@@ -120,7 +120,7 @@ class BatchVerbs(NewestVerbs):
     def store_items(self, claim: Claim, ends: Sequence[ItemEnd], progress: str) -> bool:
         if not self.progress(claim.id, claim.token, progress):
             return False
-        ends = [self._followed(end) for end in ends]
+        ends = [self._followed(end, claim.started_at) for end in ends]
         own = [end for end in ends if end.status == "own"]
         ids = self._store_children([_own_job(claim, end) for end in own])
         self._mark_batch(
@@ -136,7 +136,7 @@ class BatchVerbs(NewestVerbs):
         self.change("items_add", batch=claim.batch, items=json.dumps(items, ensure_ascii=False))
         return True
 
-    def _followed(self, end: ItemEnd) -> ItemEnd:
+    def _followed(self, end: ItemEnd, started_at: str) -> ItemEnd:
         """What an item asked to be done next is stored with it; if that cannot be, the item has failed."""
         if not end.follow_ups:
             return end
@@ -144,7 +144,7 @@ class BatchVerbs(NewestVerbs):
 
         try:
             with self.all_or_none():
-                self.follow(end.follow_ups)
+                self.follow(end.follow_ups, started_at)
         except HoldfastError as error:
             return replace(end, status="failed", result=None, error=follow_up_refused(error))
         return end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.model.status import Status
 from holdfast.store.batches import BatchVerbs
 from holdfast.store.groups import GroupVerbs
 from holdfast.store.limits import LimitVerbs
@@ -30,6 +31,7 @@ class FlowVerbs(GroupVerbs, SubscriptionVerbs, BatchVerbs, LimitVerbs):
         def finish_runs(self, endings: Sequence[Ending], *, expired: bool) -> list[bool]: ...
         def ids(self, ids: Sequence[str]) -> str: ...
         def with_children(self, ids: Sequence[str]) -> Sequence[str]: ...
+        def cancel(self, job_id: str, *, tenant: str | None, graceful: bool, error: str) -> str | None: ...
         def free_active_keys(self, ids: Sequence[str]) -> None: ...
 
     def tie(self, jobs: Sequence[tuple[NewJob, str]]) -> None:
@@ -63,14 +65,61 @@ class FlowVerbs(GroupVerbs, SubscriptionVerbs, BatchVerbs, LimitVerbs):
                 return self.finish_runs([_refused(endings[0], error)], expired=expired)
         return [self.finish([ending], expired=expired)[0] for ending in endings]
 
-    def follow(self, jobs: Sequence[NewJob]) -> None:
-        """Store what runs that have completed asked to be done next, in the same transaction."""
+    def follow(self, jobs: Sequence[NewJob], started_at: str) -> list[tuple[str, str]]:
+        """Store what a run asks for, in the same transaction: for each its id and what was done.
+
+        One of a group that was cancelled since the run began is born cancelled.
+        """
         plain = [job for job in jobs if job.coalesce_key is None]
-        if plain:
-            self.insert(plain)
         keyed = [job for job in jobs if job.coalesce_key is not None]
+        stored = self.insert(plain) if plain else []
+        answers = {
+            id(job): (name, "created" if new else "duplicate") for job, (name, new) in zip(plain, stored, strict=True)
+        }
         for job in sorted(keyed, key=lambda job: (job.tenant, job.type, str(job.coalesce_key))):
-            self.coalesce(job)
+            answers[id(job)] = self.coalesce(job)
+        for job in jobs:
+            name, outcome = answers[id(job)]
+            if job.group is not None and outcome == "created":
+                self._born(job, name, started_at)
+        return [answers[id(job)] for job in jobs]
+
+    def _born(self, job: NewJob, job_id: str, started_at: str) -> None:
+        """Looked at after it was stored: who cancels the group either finds the job, or is found here."""
+        if self.cancel_mark(job.tenant, str(job.group), job.type, started_at):
+            from holdfast.model.decide import CANCELLED  # noqa: PLC0415
+
+            self.cancel(job_id, tenant=None, graceful=False, error=CANCELLED.as_text())
+
+    # -- what stands in line goes on
+
+    def unpark(self, answers: Sequence[tuple[str, str | None]], actor: str | None = None) -> list[str]:
+        resumed = super().unpark(answers, actor)
+        if resumed:
+            self.line_up(resumed)
+        return resumed
+
+    def hold_part(self, scope: str, tenant: str, name: str, ids: Sequence[str], *, held: bool) -> bool:
+        changed = super().hold_part(scope, tenant, name, ids, held=held)
+        if changed and not held:
+            self.look_for(ids)
+        return changed
+
+    def stopped(self, runs: Sequence[tuple[str, int]]) -> int:
+        waited_for = super().stopped(runs)
+        if waited_for:
+            self.free_units([job_id for job_id, _ in runs])
+        return waited_for
+
+    def cancel_many(
+        self, ids: Sequence[str], *, graceful: bool, error: str, actor: str | None
+    ) -> list[tuple[str, str, str]]:
+        limited = dict(self.run("limits_of_many", ids=self.ids(ids)))
+        changed = super().cancel_many(ids, graceful=graceful, error=error, actor=actor)
+        for job_id, _, left in changed:
+            if job_id in limited and not (graceful and left == Status.IN_PROGRESS):
+                self.cancel_units(job_id, [(None, limited[job_id])])
+        return changed
 
     def retry(self, job_id: str, tenant: str | None = None) -> bool:
         if not super().retry(job_id, tenant):
@@ -105,7 +154,6 @@ class FlowVerbs(GroupVerbs, SubscriptionVerbs, BatchVerbs, LimitVerbs):
 def _refused(ending: Ending, error: HoldfastError) -> Ending:
     """The run failed, because what it asked to be done next cannot be."""
     from holdfast.model.decide import Move  # noqa: PLC0415
-    from holdfast.model.status import Status  # noqa: PLC0415
 
     move = Move(Status.FAILED, error=follow_up_refused(error), failed=1, why="failed")
     return ending._replace(move=move, follow_ups=())

@@ -71,6 +71,12 @@ class FlowTransaction(Protocol):
     def hold_part(self, scope: str, tenant: str, name: str, ids: Sequence[str], *, held: bool) -> bool:
         """Hold them, or let them go; False if the scope is no longer paused, or is again: then the walk is over."""
 
+    # for runs that ask for more
+    def follow(self, jobs: Sequence[NewJob], started_at: str) -> list[tuple[str, str]]:
+        """Store what a run asks for: for each its id, and `created`, `duplicate`, `replaced` or `discarded`. One of a
+        group that was cancelled since the run began is born cancelled.
+        """
+
     # for those who hear of ends
     def subscriptions(self) -> list[Subscription]:
         """Who hears of the ends of which jobs, by name."""

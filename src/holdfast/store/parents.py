@@ -147,6 +147,7 @@ def _release(tx: FlowVerbs, free: Counter[str]) -> None:
         if not still:
             tx.news.jobs.append(child)
             tx.news.queues.add(queue)
+            tx.look_for([child])
 
 
 def _fell(tx: FlowVerbs, fallen: Mapping[str, tuple[int, str, str]]) -> None:
@@ -185,6 +186,7 @@ def _revive(tx: FlowVerbs, parents: list[str]) -> list[str]:
     lines = [Line(child, Status.CANCELLED, "parent retried", attempts) for child, attempts in again]
     tx.write_history(lines)
     tx.news.jobs += [child for child, _ in again]
+    tx.line_up([child for child, _ in again])
     return sorted(child for child, _ in again)
 
 

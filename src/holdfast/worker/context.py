@@ -115,13 +115,14 @@ class JobContext:
         otherwise, and the maximum depth of its queue does not bind it.
         """
         asked = asked_for(call, args, kwargs)
-        ((job_id, outcome),) = self._desk.write(jobs.enqueue, [inherit(asked.new_job(), self._claim)])
+        ((job_id, outcome),) = self._desk.write(jobs.follow, [inherit(asked.new_job(), self._claim)], self._claim)
         return asked.handle(job_id, outcome)
 
     async def aenqueue(self, call: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Store another job at once, from a coroutine."""
         asked = asked_for(call, args, kwargs)
-        ((job_id, outcome),) = await self._desk.awrite(jobs.enqueue, [inherit(asked.new_job(), self._claim)])
+        asked_job = inherit(asked.new_job(), self._claim)
+        ((job_id, outcome),) = await self._desk.awrite(jobs.follow, [asked_job], self._claim)
         return asked.handle(job_id, outcome)
 
     def follow_up(self, call: Any, /, *args: Any, **kwargs: Any) -> None:

@@ -86,14 +86,13 @@ class Verbs(FlowVerbs):
         """A block that is undone as a whole if it raises, even if the transaction goes on."""
         return AllOrNone(self.connection)
 
-    def follow(self, jobs: Sequence[NewJob]) -> None:
+    def follow(self, jobs: Sequence[NewJob], started_at: str) -> list[tuple[str, str]]:
         """The same. What is kept free on the disk is kept for the ends of runs, of which this is part."""
-        if jobs:
-            space, self._space = self._space, _enough
-            try:
-                super().follow(jobs)
-            finally:
-                self._space = space
+        space, self._space = self._space, _enough
+        try:
+            return super().follow(jobs, started_at)
+        finally:
+            self._space = space
 
     def with_children(self, ids: Sequence[str]) -> Sequence[str]:
         """Those of some jobs that others may wait for."""

@@ -176,7 +176,9 @@ class LeaseVerbs(Verbs):
             self.end_units(limited)
         if over:
             self.over(over, batched)
-            self.follow([job for _, move, jobs in endings if jobs and move.status is Status.COMPLETED for job in jobs])
+            for claim, move, jobs in endings:
+                if jobs and move.status is Status.COMPLETED:
+                    self.follow(jobs, claim.started_at)
 
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
         """Add the endings to the minute's histograms."""

@@ -1,0 +1,2 @@
+-- limits_of_many: those of some jobs that have keys, and their leases.
+select id, lease_until from job_queue where id in (select value from json_each(:ids)) and limits is not null
