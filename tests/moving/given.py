@@ -28,9 +28,10 @@ OFTEN = plan_of(NewJob("poll", "{}"), every=90, catch_up="all")
 
 
 def lived_in(store: Any) -> None:
-    """Jobs in every status, with keys, tenants, history, figures, schedules and a pause of a person."""
+    """Jobs in every status, with keys, tenants, parents, history, figures, schedules and a pause of a person."""
     enqueue(store, payload='{"text":"ü \\u0000 \\"quoted\\" \\t"}', key="a.png", tenant="acme", group="shop")
-    enqueue(store, delay=HOUR, priority=1, queue="later", context='{"user_id":"ann"}')
+    later = enqueue(store, delay=HOUR, priority=1, queue="later", context='{"user_id":"ann"}')
+    enqueue(store, "child", depends_on=later)
     ended(store, DONE, kind="report")
     ended(store, FAILED, kind="broken")
     retried = dead(store, kind="poison")
@@ -70,6 +71,7 @@ def everything(url: str) -> dict[str, list[tuple[Any, ...]]]:
         return {
             "jobs": [(job.as_json(), job.lease_token, job.idempotency_key, job.held) for job in found],
             "history": [(job.id, store.read(lambda tx, job=job: tx.history(job.id))) for job in found],
+            "families": [(job.id, store.read(lambda tx, job=job: tx.parents(job.id, 10))) for job in found],
             "figures": sorted(store.read(lambda tx: tx.figures(0))),
             "pauses": store.read(lambda tx: tx.pauses()),
             "audit": store.read(jobs.audit),
