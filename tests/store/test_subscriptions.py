@@ -136,6 +136,16 @@ def test_a_subscription_of_another_process_is_in_force_after_a_few_seconds(store
     assert len(told(store)) == 1
 
 
+def test_and_at_once_in_its_own(store):
+    ended(store, DONE)  # nobody listens, and that is remembered
+    subscribe(store)
+    ended(store, DONE)
+    assert len(told(store)) == 1
+    write(store, lambda tx: tx.unsubscribe("ops"))
+    ended(store, DONE)
+    assert len(told(store)) == 1
+
+
 def test_where_nobody_listens_an_end_asks_nothing(store, monkeypatch):
     ended(store, DONE)
     asked = []
