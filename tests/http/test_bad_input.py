@@ -122,7 +122,7 @@ def test_a_query_that_cannot_be_is_refused(quiet_site, path):
 
 HOSTILE = [
     "' or 1=1 --", "'; drop table job_queue; --", '" or ""="', "%' or type like '%", "\\", "a' union select 1 --",
-    "$(id)", "../../etc/passwd", "<script>alert(1)</script>", "{{7*7}}", "\u202e", "\x00", "\r\nSet-Cookie: a=b",
+    "$(id)", "../../etc/passwd", "<script>alert(1)</script>", "{{7*7}}", "\u202e", "\r\nSet-Cookie: a=b",
 ]  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def test_hostile_text_in_any_filter_finds_nothing_and_harms_nothing(site, text):
     assert len(site.app.jobs()) == 1
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", [*HOSTILE, "\x00"])
 def test_hostile_text_in_a_path_finds_nothing_and_harms_nothing(quiet_site, text):
     part = quote(text, safe="")
 
