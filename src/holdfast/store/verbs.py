@@ -252,6 +252,7 @@ class CommonVerbs:
             "payload_version": job.payload_version,
             "timeout_ms": job.timeout_ms,
             "key_until": stamp.to_text(min(self.now + window, stamp.LAST)) if isinstance(window, int) else window,
+            "held": 0,
         }
 
 

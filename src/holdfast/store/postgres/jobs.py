@@ -46,7 +46,8 @@ class JobVerbs(Verbs):
         ids = new_ids(self.now, len(jobs))
         self.news.queues.update([job.queue for job in jobs])
         for job in jobs:
-            self.news.of_group(self.whose(job.tenant), job.group)
+            if job.group is not None:  # looked at here: a call for each of many would cost more than it does
+                self.news.of_group(self.whose(job.tenant), job.group)
         limited = any(job.flow is not None and job.flow.limits for job in jobs)
         if len(jobs) > 1 and not limited and self._may_copy(jobs):
             return self._copy(jobs, ids)
@@ -115,10 +116,10 @@ class JobVerbs(Verbs):
 
     def _hold_copied(self, jobs: Sequence[NewJob], ids: list[str]) -> None:
         """Jobs of groups and tenants that are paused are held, like all others; COPY itself cannot look."""
-        scopes = [(self.whose(job.tenant), job.group) for job in jobs]
-        asked = sorted({scope for scope in scopes if scope != ("", None)}, key=str)
-        if not asked:
+        if self.whose("") == "" and all(job.group is None and job.tenant == "" for job in jobs):
             return
+        scopes = [(self.whose(job.tenant), job.group) for job in jobs]
+        asked = sorted(set(scopes) - {("", None)}, key=str)
         tenants, groups = map(array, zip(*asked, strict=True))
         paused = {
             (tenant, group): held for tenant, group, held in self.run("paused_among", tenants=tenants, groups=groups)

@@ -46,12 +46,12 @@ class JobVerbs(Verbs):
 
     def _store(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         ids = new_ids(self.now, len(jobs))
-        for job in jobs:
-            self.news.of_group(job.tenant, job.group)
+        rows = [self.new_row(job, job_id) for job, job_id in zip(jobs, ids, strict=True)]
+        if scopes := {(job.tenant, job.group) for job in jobs if job.group is not None or job.tenant}:
+            self._hold_new(rows, scopes)
         if len(jobs) == 1:
             self.news.queues.add(jobs[0].queue)
-            return [self._insert_one(self.new_row(jobs[0], ids[0]))]
-        rows = [self.new_row(job, job_id) for job, job_id in zip(jobs, ids, strict=True)]
+            return [self._insert_one(rows[0])]
         self.news.queues.update(job.queue for job in jobs)
         self.connection.save()  # all or none, even if the caller's transaction goes on
         try:
@@ -66,6 +66,15 @@ class JobVerbs(Verbs):
             raise
         self.connection.release()
         return answers
+
+    def _hold_new(self, rows: list[dict[str, object]], scopes: set[tuple[str, str | None]]) -> None:
+        """Some of the jobs have a group or a tenant, which may be paused; and those who watch groups want to know."""
+        held: dict[tuple[object, object], int] = {}
+        for tenant, group in scopes:
+            self.news.of_group(tenant, group)
+            held[tenant, group] = self.run("paused_bits", tenant=tenant, group=group)[0][0]
+        for row in rows:
+            row["held"] = held.get((row["tenant"], row["group"]), 0)
 
     def cancel(self, job_id: str, *, tenant: str | None, graceful: bool, error: str) -> str | None:
         this = {"id": job_id, "tenant": tenant, "now": self.stamp}

@@ -90,13 +90,17 @@ class SqliteStore:
         return answers, news
 
     def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
-        """One statement takes the lock, writes and commits. A lock or key that is taken is met in the usual way."""
+        """One statement takes the lock, writes and commits. A lock or key that is taken is met in the usual way, and so
+        is whatever might be paused.
+        """
+        if job.group is not None or job.tenant:
+            return self._insert_usually(job)
         connection = self._writing()
         self._check_space(len(job.payload))
         sql, in_order = self.queries.by_place("insert")
         here = SqliteTransaction(connection, self.queries, self._clock(), self._check_space)
         if here.ruled([job])[0] is not job:
-            return self._insert_by_the_long_way(job)
+            return self._insert_usually(job)
         row = here.new_row(job, new_ids(here.now, 1)[0])
         try:
             stored = connection.change(sql, in_order(row))
@@ -106,11 +110,10 @@ class SqliteStore:
             stored = 0
         if stored:
             here.news.queues.add(job.queue)
-            here.news.of_group(job.tenant, job.group)
             return (str(row["id"]), True), here.news
-        return self._insert_by_the_long_way(job)
+        return self._insert_usually(job)
 
-    def _insert_by_the_long_way(self, job: NewJob) -> tuple[tuple[str, bool], News]:
+    def _insert_usually(self, job: NewJob) -> tuple[tuple[str, bool], News]:
         (answer,), news = self._write_alone(lambda transaction: transaction.insert([job])[0])
         if isinstance(answer, Exception):
             raise answer
