@@ -21,6 +21,7 @@ GET /v1/schedules · POST /v1/schedules · GET /v1/schedules/{name} ·
 POST /v1/schedules/{name}/pause · POST /v1/schedules/{name}/resume · POST /v1/schedules/{name}/trigger ·
 POST /v1/schedules/{name}/remove · POST /v1/schedules/{name}/reset · GET /v1/dead-letter · POST /v1/dead-letter/retry · POST /v1/dead-letter/purge ·
 GET /v1/stats · GET /v1/workers · GET /v1/events · GET /v1/health/live · GET /v1/health/ready · GET /metrics ·
+GET /v1/groups/{key} · POST /v1/groups/{key}/cancel · POST /v1/groups/{key}/pause · POST /v1/groups/{key}/resume ·
 GET /openapi.json · GET /
 """
 
@@ -31,6 +32,9 @@ BEYOND = {  # what the contract does not name
     ("GET", "/v1/subscriptions"),
     ("POST", "/v1/subscriptions"),
     ("POST", "/v1/subscriptions/{name}/remove"),
+    ("GET", "/v1/pauses"),
+    ("POST", "/v1/tenants/{name}/pause"),
+    ("POST", "/v1/tenants/{name}/resume"),
 }
 
 
