@@ -26,8 +26,23 @@ def send(context: holdfast.JobContext, to: str) -> None:
     assert_type(context.cancelled, bool)
 
 
+@app.job(batch=20, batch_wait=0.1)
+async def embed(jobs: list[dict[str, Any]]) -> list[int]:
+    return [len(job) for job in jobs]
+
+
+@app.job(batch=20)
+def store(jobs: list[dict[str, Any]], contexts: list[holdfast.JobContext]) -> list[int]:
+    return [len(job) for job in jobs if contexts]
+
+
 handle = thumbnail.enqueue(path="a.png")
 assert_type(handle, holdfast.Handle)
+assert_type(embed.enqueue(path="a.png"), holdfast.Handle)  # the arguments of one job
+assert_type(store.enqueue(path="a.png"), holdfast.Handle)
+batch = app.map(thumbnail, ({"path": name} for name in "abc"), chunk=2, callback=report.call("monday"), group="g")
+assert_type(batch.id, str)
+assert_type(batch.progress(), dict[str, Any])
 assert_type(handle.id, str)
 assert_type(handle.created, bool)
 assert_type(handle.status(), holdfast.Status)

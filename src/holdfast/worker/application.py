@@ -136,7 +136,7 @@ class Described:
 
     def together(self) -> int:
         """The most jobs that one call of a handler takes."""
-        return max((one["batch"] or 1 for one in self.types), default=1)
+        return max((one.get("batch") or 1 for one in self.types), default=1)
 
     def sweeps(self) -> list[tuple[str, str, int]]:
         """Type, queue and interval of each sweeper."""

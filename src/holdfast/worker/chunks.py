@@ -92,14 +92,15 @@ class ChunkRun(Run):
             self.slots.restart(self.slot, int(self.since * 1000))
 
     def over(self) -> None:
-        """The last item has ended: the run is as long as all of them."""
-        self.current = None
+        """The last item has ended: nothing can overrun any more, and the run is as long as all of them."""
+        self.current = self.timeout_ms = None
         self.since = self._began
 
     def heeded(self) -> Outcome | None:
         """The time-out that was declared while an item ran in a thread: it is the item's, and not the chunk's."""
         if not isinstance(self.verdict, Raised):
             return None
+        self.restart()  # first: else the same time-out would be declared once more, for the next item
         verdict, self.verdict, self.stopping_since, self._asked = self.verdict, None, None, False
         return verdict
 
@@ -137,6 +138,7 @@ class _Chunk:
             self.counts[OWN if job_id != run.claim.id else DONE if status == DONE else FAILED] += 1
         self.ends: list[ItemEnd] = []
         self._stored_at = monotonic()
+        self._took = 0.0
         if run.claim.failed or run.claim.crashed:
             self._split()
 
@@ -150,7 +152,9 @@ class _Chunk:
             yield item
 
     def end(self, item: Run, outcome: Outcome) -> None:
-        """An item has ended."""
+        """An item has ended. What comes before the next one begins is nobody's time."""
+        self._took = monotonic() - self.run.since
+        self.run.restart()
         policy = self.run.definition.policy
         move = decide(item.claim, outcome, policy, spread=random.random())
         number = item.claim.item
@@ -167,9 +171,8 @@ class _Chunk:
 
     def is_due(self) -> bool:
         """Whether what has ended should be stored now."""
-        now = monotonic()
-        since = now - self._stored_at
-        return len(self.ends) >= MOST_UNSTORED or since >= LONGEST_UNSTORED or now - self.run.since >= SLOW
+        since = monotonic() - self._stored_at
+        return len(self.ends) >= MOST_UNSTORED or since >= LONGEST_UNSTORED or self._took >= SLOW
 
     def group(self) -> tuple[Claim, list[ItemEnd], str]:
         """What is to be stored."""
