@@ -59,7 +59,7 @@ def called(workshop: Workshop, batch: Any) -> int:
 
 @pytest.mark.parametrize("handler", [application.mapped, application.mapped_in_thread])
 def test_every_item_ends_once_although_some_fail_at_first(workshop, handler):
-    workshop.start("--processes", 2)
+    workshop.start("--processes", 2, HOLDFAST_TEST_LEASE="30")  # an item whose lease was lost may run again
     items = ({"n": n, "fails": int(n % 100 == 7)} for n in range(ITEMS))
     batch = workshop.app.map(handler, items, callback=application.called_back)
     told = batch.wait(60)
