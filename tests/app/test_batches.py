@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -113,6 +115,33 @@ async def test_a_batch_is_awaited(app):
         assert await batch.acancel() == 0
         with pytest.raises(HoldfastError, match="await"):
             batch.wait()
+
+
+@pytest.mark.parametrize("awaited", [True, False])
+async def test_a_chunk_goes_on_where_it_was_stopped(make_app, awaited):
+    app, ran, some = make_app(), [], threading.Event()
+
+    async def coroutine(n: int) -> None:
+        run(n)
+        await asyncio.sleep(0.03)
+
+    def function(n: int) -> None:
+        run(n)
+        time.sleep(0.03)
+
+    def run(n: int) -> None:
+        ran.append(n)
+        if n == 3:
+            some.set()
+
+    batch = app.map(app.job(coroutine if awaited else function), numbers(12))
+    async with app.worker():
+        await asyncio.to_thread(some.wait, 10)
+    assert len(ran) < 12
+    assert app.jobs()[0].interrupted == 1
+    async with app.worker():
+        assert (await batch.await_end(10))["done"] == 12
+    assert ran == list(range(12))
 
 
 async def test_a_wait_may_be_too_short(app, square):
