@@ -64,6 +64,13 @@ def test_bad_shares_are_refused(app: App, weights):
         app.limits.fair("x", weights)
 
 
+def test_limits_are_told_in_words(app: App):
+    app.limits.fair("x", {"acme": 2})
+    app.limits.fair("y")
+    assert [limit.words() for limit in app.limits()] == ["tenants take turns (acme: 2)", "tenants take turns"]
+    assert app.limits.get("fair:x").as_json()["weights"] == {"acme": 2}
+
+
 def test_names_of_rules_are_not_for_limits(app: App):
     for bad in ("fair:x", "exclusive:x"):
         with pytest.raises(BadInput):

@@ -32,6 +32,7 @@ CONTROL = re.compile(
 # Queries that one store has and the other cannot use, and why.
 ONLY = {
     "sqlite": {
+        "lane_priorities": "PostgreSQL reads lines priority by priority in one statement",
         "lanes": "PostgreSQL finds the lanes inside the claim: a statement of its own would be a round trip more",
         "due": "the same, for the head of each lane",
         "claimed": "PostgreSQL's driver takes all rows of an answer at once; SQLite's hands the interpreter over for each",
@@ -47,6 +48,8 @@ ONLY = {
         "cancel_lock": "the same",
         "cancel_lock_shared": "the same",
         "paused_among": "SQLite has no COPY, beside which one has to ask",
+        "limits_lock": "SQLite has one writer",
+        "insert_limited": "SQLite's indexes keep no entries of what is gone, so its jobs get their keys afterwards",
         "claim_on": "SQLite's indexes keep no entries of what is gone",
         "insert_alone": "SQLite's transactions cost no round trips",
         "insert_copy": "SQLite has no COPY",

@@ -78,6 +78,51 @@ def test_a_line_longer_than_one_step(store):
     assert len(take(store, limit=1000)) == 250
 
 
+def test_a_swap_that_has_nothing_to_swap_with(store):
+    limit(store, "domain", concurrency=1)
+    same = enqueue(store, queue="other", limits=["domain"], priority=2)
+    assert take(store) == []
+    enqueue(store, limits=["domain"], priority=2)
+    assert take(store) == []
+    assert ids(take(store, OTHER)) == [same]
+
+
+def test_a_unit_that_nobody_claims_is_left_alone_if_nobody_waits(store, clock):
+    limit(store, "domain", concurrency=1)
+    job = enqueue(store, queue="other", limits=["domain"])
+    assert take(store) == []
+    clock.forward(6 * SECOND)
+    assert take(store) == []
+    assert get(store, job).lane is None
+    clock.forward(6 * SECOND)
+    assert ids(take(store, OTHER)) == [job]
+
+
+def test_there_is_nothing_to_admit(store):
+    assert write(store, lambda tx: tx.admit()) == 0
+    write(store, lambda tx: (tx.line_up([]), tx.look([]), tx.tell_lines([]), tx.free_units(["nobody"])))
+    assert write(store, lambda tx: tx.drop_limit("nobody")) is False
+    assert write(store, lambda tx: tx.over_host([])) == []
+
+
+def test_a_line_that_has_no_room_for_a_rate_and_a_number(store, clock):
+    limit(store, "a", concurrency=1)
+    limit(store, "b", rate=1, per=10)
+    first = enqueue(store, limits=["a", "b"])
+    second = enqueue(store, limits=["a", "b"])
+    third = enqueue(store, limits=["b"])
+    (run,) = take(store)
+    assert run.id == first
+    finish(store, run, DONE)
+    assert take(store) == []
+    clock.forward(11 * SECOND)
+    (run,) = take(store)
+    assert run.id in (second, third)
+    finish(store, run, DONE)
+    clock.forward(11 * SECOND)
+    assert len(take(store)) == 1
+
+
 def test_units_of_nobody_are_dropped(store, clock):
     limit(store, "domain", concurrency=1)
     first, second = enqueue(store, limits=["domain"]), enqueue(store, limits=["domain"])
