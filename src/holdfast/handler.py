@@ -47,7 +47,7 @@ class Handler(Generic[P, R]):
 
     def __init__(self, app: App, definition: Definition, options: dict[str, Any]) -> None:
         functools.update_wrapper(self, definition.function)
-        self._app = app
+        self.app = app
         self.definition = definition
         self._options = options
         self._connection: Any = None
@@ -58,13 +58,13 @@ class Handler(Generic[P, R]):
 
     def enqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Handle:
         """Store a job for this handler."""
-        return self._app.store([self.new_job(kwargs, {}, args)], self._connection)[0]
+        return self.app.store([self.new_job(kwargs, {}, args)], self._connection)[0]
 
     delay = enqueue
 
     async def aenqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Handle:
         """Store a job for this handler, from a coroutine."""
-        return (await self._app.astore([self.new_job(kwargs, {}, args)], self._connection))[0]
+        return (await self.app.astore([self.new_job(kwargs, {}, args)], self._connection))[0]
 
     def call(self, /, *args: P.args, **kwargs: P.kwargs) -> Call:
         """What `enqueue` would store, for `app.enqueue_many`."""
@@ -81,7 +81,7 @@ class Handler(Generic[P, R]):
         With `connection` they are stored inside the caller's own transaction.
         """
         check_options(options, OPTIONS)
-        handler: Handler[P, R] = Handler(self._app, self.definition, self._options | options)
+        handler: Handler[P, R] = Handler(self.app, self.definition, self._options | options)
         handler._connection = self._connection if connection is None else connection
         return handler
 
@@ -131,7 +131,7 @@ class Call:
         """A handle on the job that it became."""
         from holdfast.handle import Handle  # noqa: PLC0415
 
-        return Handle(self._handler._app, job_id, outcome=outcome)  # noqa: SLF001  # of this module
+        return Handle(self._handler.app, job_id, outcome=outcome)
 
 
 def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]) -> Handler[Any, Any]:

@@ -51,9 +51,9 @@ def commits(desk, monkeypatch):
     made = []
     original = desk.store.write
 
-    def counting(calls):
+    def counting(calls, **how):
         made.append(len(calls))
-        return original(calls)
+        return original(calls, **how)
 
     monkeypatch.setattr(desk.store, "write", counting)
     return made

@@ -8,7 +8,6 @@ so runs of one batch never wait for each other. Whoever ends jobs of several bat
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 from holdfast.model import stamp
 from holdfast.model.errors import KeyConflict
@@ -140,6 +139,8 @@ class BatchVerbs(NewestVerbs):
         """What an item asked to be done next is stored with it; if that cannot be, the item has failed."""
         if not end.follow_ups:
             return end
+        from dataclasses import replace  # noqa: PLC0415  # heavier than a cold hook can afford
+
         from holdfast.model.errors import HoldfastError  # noqa: PLC0415
 
         try:

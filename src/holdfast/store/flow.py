@@ -7,7 +7,7 @@ from holdfast.store.batches import BatchVerbs
 from holdfast.store.groups import GroupVerbs
 from holdfast.store.limits import LimitVerbs
 from holdfast.store.subscriptions import SubscriptionVerbs
-from holdfast.store.verbs import follow_up_refused
+from holdfast.store.verbs import follow_up_refused, line_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +52,37 @@ class FlowVerbs(GroupVerbs, SubscriptionVerbs, BatchVerbs, LimitVerbs):
             if batched is None or batched:
                 self.count_items([job_id for job_id, _ in ended] if batched is None else batched)
             ended, batched = self._settle_parents(ended), None
+
+    def record(self, ended: Sequence[tuple[Ending, str]]) -> None:
+        """Runs have ended and reached these statuses: tell watchers, count the ends, write history for those that are
+        not plain completions, and let what hangs on them go on.
+        """
+        figures, over, keys = [], [], []
+        for (claim, move, _), status in ended:
+            self.news.jobs.append(claim.id)
+            if claim.group is not None:
+                self.news.of_group(claim.tenant, claim.group)
+            if status == Status.QUEUED:
+                self.news.queues.add(claim.queue)
+            elif status == Status.AWAITING_AUTH:
+                self.park(claim, move)
+            else:
+                if claim.auth_data is not None:
+                    self.forget_answer(claim)
+                if claim.key_until == "active":
+                    keys.append(claim.id)
+                figures.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
+                over.append((claim.id, status))
+        self.free_active_keys(keys)
+        unusual = [(ending, status) for ending, status in ended if ending.move.status is not Status.COMPLETED]
+        self.write_history([line_of(ending, status) for ending, status in unusual])
+        self._count(figures)
+        self.end_units([(ending.claim, status) for ending, status in ended if ending.claim.limits is not None])
+        if over:
+            self.over(over, [ending.claim.id for ending, _ in ended if ending.claim.batch is not None])
+        for (claim, move, jobs), _ in ended:
+            if jobs and move.status is Status.COMPLETED:
+                self.follow(jobs, claim.started_at)
 
     def finish_and_follow(self, endings: Sequence[Ending], *, expired: bool) -> list[bool]:
         """End runs and store what they asked to be done next. If one asked for what cannot be, that one fails."""

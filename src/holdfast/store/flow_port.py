@@ -1,4 +1,4 @@
-"""What every store promises about jobs that belong together: groups, tenants, batches, limits, and who hears of ends."""
+"""What every store promises about jobs that belong together: groups, tenants, batches, limits, who hears of ends."""
 
 from __future__ import annotations
 

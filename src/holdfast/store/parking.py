@@ -30,7 +30,7 @@ class ParkingVerbs(NewestVerbs):
 
         def ids(self, ids: Sequence[str]) -> str: ...
         def over(self, ended: Sequence[tuple[str, str]]) -> None: ...
-        def free_active(self, job_id: str) -> None: ...
+        def free_active_keys(self, ids: Sequence[str]) -> None: ...
         def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None: ...
 
     def parked(self, *, tenant: str, key: str | None, group: str | None, after: str, limit: int) -> list[str]:
@@ -53,7 +53,7 @@ class ParkingVerbs(NewestVerbs):
         ended = []
         for job_id, auth, queue, kind, created_at, attempts in self.run("parked_late", now=self.stamp, limit=limit):
             self.change("parked_end", id=job_id, error=expired(auth).as_text(), now=self.stamp)
-            self.free_active(job_id)
+            self.free_active_keys([job_id])
             self.news.jobs.append(job_id)
             self.write_history(
                 [Line(job_id, Status.AWAITING_AUTH, "expired", attempts, error_class=expired(auth).kind)]

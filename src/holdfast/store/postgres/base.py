@@ -100,10 +100,6 @@ class Verbs(FlowVerbs):
             self.connection.known = Known()
         return self.connection.known
 
-    def free_active(self, job_id: str) -> None:
-        """A job has ended: let go of its idempotency key, if that is how long it is kept."""
-        self.run("free_active_key", ids=array([job_id]))
-
     def lock_limits(self) -> bool:
         return bool(self.run("limits_lock")[0][0])
 

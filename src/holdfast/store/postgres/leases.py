@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
 from holdfast.model.lease import Claim
-from holdfast.model.status import Status
 from holdfast.store.newest import keys_of
 from holdfast.store.postgres.base import Verbs, array, numbers
-from holdfast.store.verbs import claims, line_of
+from holdfast.store.verbs import claims
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +69,7 @@ class LeaseVerbs(Verbs):
         for key in reached:
             accepted[runs[key]] = True
         ended = [ending for ending, held in zip(endings, accepted, strict=True) if held]
-        self._record(ended, reached)
+        self.record([(ending, reached[ending.claim.id, ending.claim.token]) for ending in ended])
         self.free_newest(keys_of(ended))
         return accepted
 
@@ -156,46 +155,6 @@ class LeaseVerbs(Verbs):
 
     def _due(self, move: Move) -> str | None:
         return None if move.wait_ms is None else stamp.to_text(min(self.now + move.wait_ms, stamp.LAST))
-
-    def _record(self, endings: list[Ending], reached: dict[tuple[str, int], str]) -> None:
-        """Tell watchers, count the endings, and write history for those that are not plain completions."""
-        ended: list[tuple[str, str, str, str, str]] = []
-        over: list[tuple[str, str]] = []
-        batched: list[str] = []
-        freed: list[str] = []
-        limited: list[tuple[Claim, str]] = []
-        for claim, move, _ in endings:
-            status = reached[claim.id, claim.token]
-            if claim.limits is not None:
-                limited.append((claim, status))
-            self.news.jobs.append(claim.id)
-            self.news.of_group(claim.tenant, claim.group)
-            if status == Status.QUEUED:
-                self.news.queues.add(claim.queue)
-                continue
-            if status == Status.AWAITING_AUTH:
-                self.park(claim, move)
-                continue
-            if claim.auth_data is not None:
-                self.forget_answer(claim)
-            if claim.key_until == "active":
-                freed.append(claim.id)
-            ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
-            over.append((claim.id, status))
-            if claim.batch is not None:
-                batched.append(claim.id)
-        if freed:
-            self.run("free_active_key", ids=array(freed))
-        unusual = [ending for ending in endings if ending.move.status is not Status.COMPLETED]
-        self.write_history([line_of(ending, reached[ending.claim.id, ending.claim.token]) for ending in unusual])
-        self._count(ended)
-        if limited:
-            self.end_units(limited)
-        if over:
-            self.over(over, batched)
-            for claim, move, jobs in endings:
-                if jobs and move.status is Status.COMPLETED:
-                    self.follow(jobs, claim.started_at)
 
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
         """Add the endings to the minute's histograms."""

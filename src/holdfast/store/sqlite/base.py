@@ -113,10 +113,6 @@ class Verbs(FlowVerbs):
             self.connection.known = Known()
         return self.connection.known
 
-    def free_active(self, job_id: str) -> None:
-        """A job has ended: let go of its idempotency key, if that is how long it is kept."""
-        self.run("free_active_key", id=job_id)
-
     def write_history(self, lines: Sequence[Line]) -> None:
         for line in lines:
             self.run(

@@ -146,6 +146,10 @@ class Connection:
                     f"{self.location.path}: SQLite answered {name}={got} instead of {expected}: is it a local disk?",
                 )
 
+    def sync(self, synchronous: str) -> None:
+        """How long the next commits wait for the disk."""
+        self.execute(f"pragma synchronous={synchronous}")
+
     def wait_for_locks(self, milliseconds: int) -> None:
         """Let SQLite itself wait for others: for a single look."""
         self.execute(f"pragma busy_timeout={milliseconds}")

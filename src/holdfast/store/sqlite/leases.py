@@ -11,7 +11,7 @@ from holdfast.model import stamp
 from holdfast.model.status import Status
 from holdfast.store.newest import keys_of
 from holdfast.store.sqlite.base import Verbs
-from holdfast.store.verbs import claims, line_of
+from holdfast.store.verbs import claims
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,45 +140,11 @@ class LeaseVerbs(Verbs):
         }
 
     def _record(self, endings: list[Ending]) -> None:
-        """Tell watchers, count the endings, and write history for those that are not plain completions."""
-        unusual = [ending for ending in endings if ending.move.status is not Status.COMPLETED]
+        unusual = [ending.claim.id for ending in endings if ending.move.status is not Status.COMPLETED]
         reached = {}
         if unusual:
-            ids = self.ids([ending.claim.id for ending in unusual])
-            reached = {job_id: status for job_id, _, status in self.run("versions", ids=ids)}
-        ended: list[tuple[str, str, str, str, str]] = []
-        over: list[tuple[str, str]] = []
-        batched: list[str] = []
-        limited: list[tuple[Claim, str]] = []
-        for claim, move, _ in endings:
-            status = reached.get(claim.id, move.status)
-            if claim.limits is not None:
-                limited.append((claim, status))
-            self.news.jobs.append(claim.id)
-            self.news.of_group(claim.tenant, claim.group)
-            if status == Status.QUEUED:
-                self.news.queues.add(claim.queue)
-                continue
-            if status == Status.AWAITING_AUTH:
-                self.park(claim, move)
-                continue
-            if claim.auth_data is not None:
-                self.forget_answer(claim)
-            if claim.key_until == "active":
-                self.run("free_active_key", id=claim.id)
-            ended.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
-            over.append((claim.id, status))
-            if claim.batch is not None:
-                batched.append(claim.id)
-        self.write_history([line_of(ending, reached.get(ending.claim.id)) for ending in unusual])
-        self._count(ended)
-        if limited:
-            self.end_units(limited)
-        if over:
-            self.over(over, batched)
-            for claim, move, jobs in endings:
-                if jobs and move.status is Status.COMPLETED:
-                    self.follow(jobs, claim.started_at)
+            reached = {job_id: status for job_id, _, status in self.run("versions", ids=self.ids(unusual))}
+        self.record([(ending, reached.get(ending.claim.id, ending.move.status)) for ending in endings])
 
     def _count(self, ended: list[tuple[str, str, str, str, str]]) -> None:
         """Add the endings to the minute's histograms."""

@@ -59,7 +59,6 @@ class SqliteStore:
         self._clock = clock or _wall_clock
         self._floor = space_floor
         self._patience = patience
-        self._durably = f"pragma synchronous={self.location.synchronous}"
         self._writer: Connection | None = None
         self._reader: Connection | None = None
         self._open: SqliteTransaction | None = None
@@ -213,13 +212,13 @@ class SqliteStore:
         """Do not wait for the disk. The log is written in order, so the next durable commit takes this one with it."""
         try:
             connection = self._writing()
-            connection.execute("pragma synchronous=normal")
+            connection.sync("normal")
         except Exception as error:  # noqa: BLE001  # the caller gets it as the answer
             return [self._told(error)], News()
         try:
             return self._write_alone(call)
         finally:
-            connection.execute(self._durably)
+            connection.sync(self.location.synchronous)
 
     def _told(self, error: Exception) -> Exception:
         if isinstance(error, HoldfastError) or self._writer is None or not self._writer.is_ours(error):
