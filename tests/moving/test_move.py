@@ -35,7 +35,7 @@ def test_everything_arrives_as_it_was(store, file, database, ends):
     moved = move(ends)
     assert moved.outcome == "moved"
     assert everything(database) == before
-    assert moved.tables["job_queue"].rows == len(before["jobs"]) == 11
+    assert moved.tables["job_queue"].rows == len(before["jobs"]) == 12
     assert moved.tables["job_queue"].statuses == {
         "awaiting_auth": 1, "cancelled": 1, "completed": 2, "dead_letter": 1, "failed": 1, "in_progress": 1, "queued": 5,
     }  # fmt: skip

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from tests.store.model_machine import DEALT, StoreMachine
 
 HISTORIES = 6
 STEPS = 60
+
+ID = re.compile(r"\b[0-9A-HJKMNP-TV-Z]{26}\b")
 
 
 class Recorder(StoreMachine):
@@ -38,8 +41,8 @@ class Recorder(StoreMachine):
             return [self.plain(item) for item in value]
         if isinstance(value, dict):
             return {self.plain(key): self.plain(item) for key, item in value.items()}
-        if isinstance(value, str) and len(value) == 26 and value.isalnum():
-            return self.seen_ids.setdefault(value, f"job {len(self.seen_ids) + 1}")
+        if isinstance(value, str):
+            return ID.sub(lambda found: self.seen_ids.setdefault(found[0], f"job {len(self.seen_ids) + 1}"), value)
         return value
 
     def look(self) -> None:

@@ -12,6 +12,7 @@ from tests.store.given import dead, enqueue, get, status, write
 
 ONE = {
     "get": lambda tx, job_id: jobs.get(tx, job_id, "acme"),
+    "get_with_family": lambda tx, job_id: jobs.get_with_family(tx, job_id, "acme"),
     "cancel": lambda tx, job_id: jobs.cancel(tx, job_id, tenant="acme"),
     "retry": lambda tx, job_id: jobs.retry(tx, job_id, tenant="acme"),
     "history": lambda tx, job_id: jobs.history(tx, job_id, "acme"),
