@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.model.status import Status
 from tests.servers.postgres import server
+from tests.signals.networks import processor_seconds
 from tests.worker.workshop import Workshop, wait_for
 
 pytestmark = pytest.mark.slow
@@ -107,11 +108,15 @@ def test_a_server_that_is_away_for_a_while_loses_nothing(tmp_path: Path, monkeyp
     own = OwnServer(("max_connections=50",))  # durable, as it comes
     with Workshop(tmp_path, url=own.migrated()) as workshop:
         workshop.start()
-        long = workshop.enqueue("nap", {"seconds": 3})
+        long = workshop.enqueue("nap", {"seconds": 5})
         workshop.begun(long)
         own.stop("immediate")
         time.sleep(1)
+        idle = processor_seconds(workshop.workers[0].process.pid)
+        time.sleep(2)
+        idle = processor_seconds(workshop.workers[0].process.pid) - idle
         own.start()
+        assert idle < 0.5, "the supervisor rests while there is nothing that it could do"
         (job,) = workshop.ended(long)
         assert job.status is Status.COMPLETED
         (job,) = workshop.ended(workshop.enqueue("quick"))

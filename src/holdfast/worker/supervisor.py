@@ -160,12 +160,12 @@ class Supervisor:
 
     def _loop(self, wake: int, listener: Ear | None, upkeep: Any) -> int:
         interval = min(1.0, max(0.05, self.app.shortest_lease() / 6000))
-        looked = -interval
-        heard, pace = False, QUICKEST_LOOK
+        looked, heard, pace = -interval, False, QUICKEST_LOOK
         while (self.children or self.stopping_since is None) and monotonic() < self._leave_at:
             next_look = looked + (pace if heard else interval)
-            next_act = min(next_look, upkeep.next_at) if upkeep and self.stopping_since is None else next_look
-            sources: list[Any] = [self._nursery, wake, *([listener] if listener else [])]
+            keeps = upkeep is not None and self.stopping_since is None and not self._away
+            next_act = min(next_look, upkeep.next_at) if keeps else next_look
+            sources: list[Any] = [self._nursery, wake, *filter(None, [listener])]
             ready, _, _ = select.select(sources, [], [], max(0.0, next_act - monotonic()))
             if wake in ready:
                 os.read(wake, 4096)
@@ -182,7 +182,7 @@ class Supervisor:
                 if seen and (told or self._away or self.solos.worth_a_look(listener)):
                     self._guarded(self._claim_solos)
                 pace = min(interval, max(QUICKEST_LOOK, REST * (monotonic() - looked)))
-            if upkeep is not None and self.stopping_since is None and not self._away:
+            if keeps and not self._away:
                 self._guarded(upkeep.run_due)
         return 0
 
