@@ -136,6 +136,15 @@ def test_those_who_stood_aside_come_back_after_a_while(store, clock):
     assert take(store, BROWSER)[0].id == second
 
 
+def test_a_share_is_asked_for_from_another_line(store):
+    limit(store, "wall", concurrency=0)
+    rule(store, fair("default"))
+    many(store, 6, tenant="a", limits=["wall"])
+    assert take(store, limit=100) == []
+    limit(store, "wall", concurrency=1000)
+    assert len(taken(store, 6, limit=100)) == 6
+
+
 def test_a_share_counts_whichever_line_a_job_stands_in(store):
     limit(store, "wall", concurrency=0)
     rule(store, fair("default"))

@@ -100,6 +100,9 @@ def test_a_unit_that_nobody_claims_is_left_alone_if_nobody_waits(store, clock):
 
 def test_there_is_nothing_to_admit(store):
     assert write(store, lambda tx: tx.admit()) == 0
+    write(store, lambda tx: tx.tie_limits([]))
+    assert write(store, lambda tx: tx.resume("never paused")) is False
+    assert write(store, lambda tx: tx.retry("nobody")) is False
     write(store, lambda tx: (tx.line_up([]), tx.look([]), tx.tell_lines([]), tx.free_units(["nobody"])))
     assert write(store, lambda tx: tx.drop_limit("nobody")) is False
     assert write(store, lambda tx: tx.over_host([])) == []
@@ -175,6 +178,23 @@ def test_who_does_not_get_the_lock_leaves_it_to_the_one_that_has_it(open_store, 
     assert two.read(lambda tx: tx.next_due([MAIL])) > clock.now
     one.roll_back()
     assert ids(take(two)) == [job]
+
+
+def test_what_another_transaction_has_in_its_hands_is_left_alone(open_store, clock):
+    one, two = open_store(clock), open_store(clock)
+    if one.writes_alone:
+        pytest.skip("here one writes at a time as it is")
+    one.migrate()
+    limit(one, "domain", concurrency=1)
+    unknown = enqueue(one, "unknown", limits=["domain"])
+    waits = enqueue(one, limits=["domain"])
+    assert take(two) == []
+    clock.forward(6 * SECOND)
+    tx = one.begin()
+    assert tx.cancel(unknown, tenant=None, graceful=False, error="{}") == "queued"
+    assert take(two) == []
+    one.commit()
+    assert ids(take(two)) == [waits]
 
 
 def test_a_rule_that_is_dropped_before_it_was_heard_of(store, clock):

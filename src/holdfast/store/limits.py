@@ -117,11 +117,8 @@ class LimitVerbs(NewestVerbs):
 
     def end_units(self, ended: Sequence[tuple[Claim, str]]) -> None:
         """Runs with keys have ended with these statuses: their units are free."""
-        limited = [(claim, status) for claim, status in ended if claim.limits is not None]
-        if not limited:
-            return
-        self.free_units([claim.id for claim, _ in limited])
-        if back := [claim.id for claim, status in limited if status == Status.QUEUED]:
+        self.free_units([claim.id for claim, _ in ended])
+        if back := [claim.id for claim, status in ended if status == Status.QUEUED]:
             self.line_up(back)
 
     def free_units(self, job_ids: Sequence[str]) -> None:
