@@ -6,6 +6,7 @@ import os
 import sys
 import time
 
+import psycopg
 import pytest
 
 from holdfast.engine import limits
@@ -14,7 +15,7 @@ from holdfast.model.limit import fair
 from holdfast.model.outcome import Returned
 from holdfast.model.request import NewJob
 from holdfast.store.port import Order
-from tests.store.given import BACK_ENDS, MAIL, insert, write
+from tests.store.given import BACK_ENDS, MAIL, insert, is_postgres, write
 from tests.store.limited import limit, take
 
 CROWD = int(os.environ.get("HOLDFAST_LIMIT_CROWD", "50000"))
@@ -90,6 +91,9 @@ def test_a_crowd_in_line_slows_nobody(store, keys):
     begin = time.perf_counter()
     settle(store)
     settled = time.perf_counter() - begin
+    if is_postgres(store):  # what the server does by itself within a minute: a million notes were taken down
+        with psycopg.connect(store.url, autocommit=True) as connection:
+            connection.execute("vacuum job_looks")
     after = paces(store)
     shown = {
         name: (times[len(times) // 2] * 1000, times[int(len(times) * 0.99)] * 1000)

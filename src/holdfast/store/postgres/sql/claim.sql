@@ -62,4 +62,4 @@ returning
     j.lease_until, j.started_at, j.key_until, j.coalesce_key, j.sequence, j.parks, j.batch, j.item, j.limits, j.auth_data,
     (select count(*) from found),
     (select pg_stat_get_xact_tuples_returned('job_queue_due'::regclass)),
-    (select exists (select from job_looks where at <= :now::timestamptz))
+    (select min(at) <= :now::timestamptz from job_looks)
