@@ -19,6 +19,7 @@ GET /v1/jobs/{id}/explain · GET /v1/jobs/{id}/history · GET /v1/queues · POST
 POST /v1/queues/{name}/resume · GET /v1/batches · GET /v1/batches/{id} · GET /v1/batches/{id}/items · POST /v1/batches/{id}/cancel ·
 GET /v1/schedules · POST /v1/schedules · GET /v1/schedules/{name} ·
 POST /v1/schedules/{name}/pause · POST /v1/schedules/{name}/resume · POST /v1/schedules/{name}/trigger ·
+GET /v1/limits · POST /v1/limits · POST /v1/limits/{name}/drop · POST /v1/limits/{name}/reset ·
 POST /v1/schedules/{name}/remove · POST /v1/schedules/{name}/reset · GET /v1/dead-letter · POST /v1/dead-letter/retry · POST /v1/dead-letter/purge ·
 GET /v1/stats · GET /v1/workers · GET /v1/events · GET /v1/health/live · GET /v1/health/ready · GET /metrics ·
 GET /v1/groups/{key} · POST /v1/groups/{key}/cancel · POST /v1/groups/{key}/pause · POST /v1/groups/{key}/resume ·

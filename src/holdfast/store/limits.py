@@ -93,10 +93,9 @@ class LimitVerbs(NewestVerbs):
     def resume(self, queue: str) -> bool:
         from holdfast.model.limit import ASIDE  # noqa: PLC0415
 
-        resumed = super().resume(queue)
-        if resumed:
+        if self.run("lanes_between", low=ASIDE, high=ASIDE + "~~", limit=1):
             self.look([ASIDE])  # those who stood aside because nobody took them
-        return resumed
+        return super().resume(queue)
 
     # -- for those who claim and finish
 
