@@ -152,7 +152,7 @@ async def test_a_repeated_key_answers_coroutines_too(app, thumbnail):
 
 
 @pytest.mark.parametrize(
-    "call", [lambda t: t.enqueue(path="b"), lambda t: t._app.enqueue("other", {"path": "a"}, key="k")]
+    "call", [lambda t: t.enqueue(path="b"), lambda t: t.app.enqueue("other", {"path": "a"}, key="k")]
 )
 def test_a_key_taken_by_another_request_is_a_conflict(app, thumbnail, call):
     keyed = thumbnail.using(key="k")

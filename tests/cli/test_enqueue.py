@@ -71,12 +71,12 @@ def test_standard_input_that_is_no_text_is_refused(cli, monkeypatch):
     class Broken:
         buffer = io.BytesIO(b'{"x": "\xff\xfe"}')
 
-    from holdfast.cli.enqueue import _from_stdin
+    from holdfast.cli.enqueue import from_stdin
     from holdfast.model.errors import BadInput
 
     monkeypatch.setattr(sys, "stdin", Broken())
     with pytest.raises(BadInput, match="not UTF-8"):
-        _from_stdin()
+        from_stdin()
 
 
 def test_a_payload_over_the_limit_is_refused_before_anything_is_stored(cli):

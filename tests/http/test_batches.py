@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import holdfast
-from holdfast.http import answers
+from holdfast.http import flow_answers
 from holdfast.testing import drain
 
 
@@ -26,10 +26,10 @@ def batch(site):
 
 def test_batches_are_listed_and_shown(site, batch):
     page = site.get("/v1/batches").json
-    answers.BatchPage.model_validate(page)
+    flow_answers.BatchPage.model_validate(page)
     assert [(one["id"], one["done"], one["failed"]) for one in page["items"]] == [(batch.id, 3, 1)]
     shown = site.get(f"/v1/batches/{batch.id}").json
-    answers.BatchView.model_validate(shown)
+    flow_answers.BatchView.model_validate(shown)
     assert shown["percent"] == 100.0
     assert site.get("/v1/batches?limit=1").json["next"] == batch.id
     assert site.get(f"/v1/batches?before={batch.id}").json == {"items": [], "next": None}
@@ -37,10 +37,10 @@ def test_batches_are_listed_and_shown(site, batch):
 
 def test_items_come_page_by_page(site, batch):
     page = site.get(f"/v1/batches/{batch.id}/items?limit=2").json
-    answers.ItemPage.model_validate(page)
+    flow_answers.ItemPage.model_validate(page)
     assert [one["number"] for one in page["items"]] == [0, 1]
     rest = site.get(f"/v1/batches/{batch.id}/items?after={page['next']}").json
-    answers.ItemPage.model_validate(rest)
+    flow_answers.ItemPage.model_validate(rest)
     assert [(one["number"], one["status"]) for one in rest["items"]] == [(2, "failed"), (3, "done")]
     (failed,) = site.get(f"/v1/batches/{batch.id}/items?failed=true").json["items"]
     assert failed["error"]["message"] == "not two"
@@ -48,7 +48,7 @@ def test_items_come_page_by_page(site, batch):
 
 def test_a_batch_is_cancelled(site, batch):
     reply = site.post(f"/v1/batches/{batch.id}/cancel")
-    answers.BatchView.model_validate(reply.json)
+    flow_answers.BatchView.model_validate(reply.json)
     assert reply.json["done"] == 3
 
 

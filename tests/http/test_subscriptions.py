@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.http import answers
+from holdfast.http import flow_answers
 
 OPS = {"name": "ops", "endpoint": "pager", "ends": ["dead_letter"], "types": ["charge"]}
 
@@ -12,7 +12,7 @@ OPS = {"name": "ops", "endpoint": "pager", "ends": ["dead_letter"], "types": ["c
 def test_a_subscription_is_made_changed_and_removed(site):
     made = site.post("/v1/subscriptions", OPS)
     assert made.status == 200
-    answers.SubscriptionView.model_validate(made.json)
+    flow_answers.SubscriptionView.model_validate(made.json)
     assert made.json | OPS == made.json
     site.post("/v1/subscriptions", OPS | {"ends": ["failed"], "with_result": True})
     (one,) = site.get("/v1/subscriptions").json["items"]

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
     from holdfast.model.request import NewJob
     from holdfast.model.subscription import Subscription
+    from holdfast.store.sql import Queries
 
 REMEMBERED = 5.0  # seconds
 _LISTS = ("ends", "types", "queues", "groups")
 
 
 class Known:
-    """What a connection remembers."""
+    """What a store remembers."""
 
     __slots__ = ("subscriptions", "until")
 
@@ -39,8 +40,8 @@ class SubscriptionVerbs(ParkingVerbs):
     __slots__ = ()
 
     if TYPE_CHECKING:
+        queries: Queries
 
-        def known(self) -> Known: ...
         def insert_anyway(self, jobs: Sequence[NewJob]) -> None: ...
 
     def subscriptions(self) -> list[Subscription]:
@@ -50,15 +51,15 @@ class SubscriptionVerbs(ParkingVerbs):
         lists = {name: json.dumps(getattr(one, name), ensure_ascii=False) for name in _LISTS}
         row = one._asdict() | lists | {"with_result": int(one.with_result), "updated_by": by}
         self.run("subscribe", now=self.stamp, **row)
-        self.known().until = float("-inf")
+        self._known().until = float("-inf")
 
     def unsubscribe(self, name: str) -> bool:
-        self.known().until = float("-inf")
+        self._known().until = float("-inf")
         return self.change("unsubscribe", name=name) == 1
 
     def announce(self, ended: Sequence[tuple[str, str]]) -> None:
         """Store a delivery for each end that somebody wants to hear of."""
-        known = self.known()
+        known = self._known()
         now = monotonic()
         if now >= known.until:
             known.subscriptions = self.subscriptions()
@@ -67,6 +68,10 @@ class SubscriptionVerbs(ParkingVerbs):
         told = [job_id for job_id, status in ended if status in statuses]
         if told:
             self._deliver(known.subscriptions, told)
+
+    def _known(self) -> Known:
+        known: Known = self.queries.kept.setdefault("subscriptions", Known())
+        return known
 
     def _deliver(self, subscriptions: list[Subscription], ids: list[str]) -> None:
         from holdfast.model.payload import encode  # noqa: PLC0415  # only where somebody listens

@@ -249,7 +249,7 @@ def test_an_application_of_a_tenant_sees_its_jobs_and_no_others(shared, acme):
     theirs = PostgresStore(shared)
     foreign = [job_id for job_id in listed(theirs) if get(theirs, job_id).tenant != "acme"]
     theirs.close()
-    assert len(foreign) == 10
+    assert len(foreign) == 14
     for job_id in foreign:
         for verb in (acme.get, acme.cancel, acme.retry, acme.explain):
             with pytest.raises(Exception, match="no job"):

@@ -11,7 +11,6 @@ from holdfast.model import stamp
 from holdfast.model.errors import StoreError
 from holdfast.model.news import News
 from holdfast.store.flow import FlowVerbs
-from holdfast.store.subscriptions import Known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -93,12 +92,6 @@ class Verbs(FlowVerbs):
     def keep_uncancelled(self, tenant: str, group: str) -> None:
         """Until the transaction ends, nobody cancels the group."""
         self.run("cancel_lock_shared", scope=_scope(tenant, group))
-
-    def known(self) -> Known:
-        """What this connection remembers of subscriptions."""
-        if self.connection.known is None:
-            self.connection.known = Known()
-        return self.connection.known
 
     def lock_limits(self) -> bool:
         return bool(self.run("limits_lock")[0][0])

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from holdfast.model.lease import Lane
     from holdfast.store.postgres.location import Location
-    from holdfast.store.subscriptions import Known
 
 SAVEPOINT, RELEASE, UNDO = "savepoint holdfast", "release savepoint holdfast", "rollback to savepoint holdfast"
 _MS_OF_2000 = 946_684_800_000  # where PostgreSQL's own count begins
@@ -67,7 +66,6 @@ class Connection:
         self._tenant = f"set local holdfast.tenant = {Literal(tenant).as_string(raw)}" if tenant else None
         self._cursor = shaped(psycopg.Cursor(raw))
         self._uses, self._prepares = 0, False  # of the statement that is repeated
-        self.known: Known | None = None  # of subscriptions
         self._trails: dict[tuple[Lane, ...], Trail] = {}
 
     @classmethod

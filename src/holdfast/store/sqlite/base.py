@@ -7,7 +7,6 @@ import json
 from holdfast.model import stamp
 from holdfast.model.news import News
 from holdfast.store.flow import FlowVerbs
-from holdfast.store.subscriptions import Known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,12 +105,6 @@ class Verbs(FlowVerbs):
     def ids(self, ids: Sequence[str]) -> str:
         """Ids as one parameter; ids hold nothing that JSON would escape."""
         return json.dumps(ids)
-
-    def known(self) -> Known:
-        """What this connection remembers of subscriptions."""
-        if self.connection.known is None:
-            self.connection.known = Known()
-        return self.connection.known
 
     def write_history(self, lines: Sequence[Line]) -> None:
         for line in lines:

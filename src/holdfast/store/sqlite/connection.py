@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.store.sqlite.location import Location
-    from holdfast.store.subscriptions import Known
 
 Parameters = dict[str, "object"] | tuple["object", ...]
 
@@ -51,7 +50,6 @@ class Connection:
     def __init__(self, location: Location) -> None:
         self.location = location
         self.driver = location.driver
-        self.known: Known | None = None  # of subscriptions
         self.identity = (0, 0)  # of the file it was opened on
         create_private(location.path)
         try:
