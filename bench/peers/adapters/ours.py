@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from bench import growth
@@ -16,7 +17,8 @@ class Peer(Ours):
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "jobs.db"
-        super().__init__(folder, f"sqlite:///{self.path}")
+        # For a comparison on equal terms: BENCH_OURS='?synchronous=normal', which is what most peers do.
+        super().__init__(folder, f"sqlite:///{self.path}{os.environ.get('BENCH_OURS', '')}")
 
     def grow(self, rows: int) -> None:
         self.close()
