@@ -1,0 +1,232 @@
+"""What is taken out of a text, rule by rule. Pure, and on the hook's cold path: `re` alone.
+
+Every pattern runs in linear time. Repetitions are bounded or possessive, and a run of characters is entered at its
+beginning only, so no text is looked at again and again. A rule is compiled when one of its needles is in the text.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_ASCII_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DIGITS = "0123456789"
+
+
+def after(signs: str) -> str:
+    """A pattern for a beginning: none of these signs in front, or a line break written as in JSON."""
+    return f"(?:(?<![{signs}])|(?<=\\\\[nrt]))"
+
+
+class Rule:
+    """A pattern, the category it finds, and what else must hold.
+
+    `needles`: one of them is in the text (in lower case if `low`), or the pattern is not even compiled.
+    `group`: the part that is taken out. `left`: characters in front of a match that belong to it, at most `reach`.
+    `check`: the last word, given the text and the span.
+    """
+
+    __slots__ = ("_compiled", "category", "check", "group", "left", "low", "name", "needles", "pattern", "reach")
+
+    def __init__(
+        self,
+        name: str,
+        category: str,
+        needles: tuple[str, ...],
+        pattern: str,
+        *,
+        low: bool = False,
+        group: int = 0,
+        left: str = "",
+        reach: int = 0,
+        check: Callable[[str, int, int], bool | str] | None = None,
+    ) -> None:
+        self.name = name
+        self.category = category
+        self.needles = needles
+        self.pattern = pattern
+        self.low = low
+        self.group = group
+        self.left = frozenset(left)
+        self.reach = reach
+        self.check = check
+        self._compiled: re.Pattern[str] | None = None
+
+    def wanted(self, text: str, low: str) -> bool:
+        """Whether there is any use in looking closer."""
+        where = low if self.low else text
+        return not self.needles or any(needle in where for needle in self.needles)
+
+    def compiled(self) -> re.Pattern[str]:
+        """The pattern, made when it is first needed."""
+        if self._compiled is None:
+            self._compiled = re.compile(self.pattern)
+        return self._compiled
+
+
+def _key(name: str, prefix: str, body: str, needle: str = "") -> Rule:
+    """A provider's key: its prefix at the beginning of a word, or after a line break written as in JSON."""
+    start = f"{prefix}(?:(?<![A-Za-z0-9_]{prefix})|(?<=\\\\[nrt]{prefix}))"
+    return Rule(name, f"{name.upper()}_KEY", (needle or prefix.replace("\\", ""),), f"{start}(?:{body})")
+
+
+_WORD = "[A-Za-z0-9]"
+_NAME = "[A-Za-z0-9_-]"
+
+# In the order of the providers' own pages; docs/guides/capture.md names them.
+PROVIDERS = (
+    _key("anthropic", "sk-ant-", f"{_NAME}{{20,300}}+"),
+    _key("openai", "sk-", f"(?:proj|svcacct|admin|None)-{_NAME}{{20,300}}+|{_WORD}{{32,64}}+(?!{_NAME})"),
+    _key("openrouter", "sk-or-v1-", "[0-9a-f]{32,80}+"),
+    *(_key("aws", prefix, f"[A-Z0-9]{{16}}(?!{_WORD})") for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")),
+    *(_key("github", f"gh{kind}_", f"{_WORD}{{36,255}}+") for kind in "pousr"),
+    _key("github", "github_pat_", "[A-Za-z0-9_]{40,255}+"),
+    *(
+        _key("gitlab", f"gl{kind}-", f"{_NAME}{{20,300}}+(?:\\.{_NAME}{{2,20}}+){{0,3}}")
+        for kind in ("pat", "ptt", "dt", "rt", "cbt", "soat", "ft", "imt", "agent", "oas")
+    ),
+    *(_key("slack", f"xox{kind}-", f"(?=[A-Za-z-]{{0,40}}\\d){_NAME}{{10,300}}+") for kind in "abeoprs"),
+    _key("slack", "xapp-", f"\\d-{_NAME}{{20,300}}+"),
+    *(
+        _key("stripe", f"{kind}_{mode}_", f"{_WORD}{{16,255}}+")
+        for kind in ("sk", "rk", "pk")
+        for mode in ("live", "test")
+    ),
+    _key("stripe", "whsec_", "[A-Za-z0-9+/]{24,100}+={0,2}"),
+    _key("google", "AIza", f"{_NAME}{{35}}(?!{_NAME})"),
+    _key("google", "ya29\\.", f"{_NAME}{{20,2000}}+(?:\\.{_NAME}{{1,2000}}+)?"),
+    _key("google", "GOCSPX-", f"{_NAME}{{28}}"),
+    _key("npm", "npm_", f"{_WORD}{{36}}(?!{_WORD})"),
+    _key("pypi", "pypi-Ag", f"{_NAME}{{50,1000}}+"),
+    _key("huggingface", "hf_", f"{_WORD}{{30,60}}+(?!{_WORD})"),
+    _key("huggingface", "api_org_", f"{_WORD}{{30,60}}+(?!{_WORD})"),
+    _key("twilio", "SK", f"[0-9a-f]{{32}}(?!{_WORD})"),
+    _key("twilio", "AC", f"[0-9a-f]{{32}}(?!{_WORD})"),
+    _key("sendgrid", "SG\\.", f"{_NAME}{{22}}\\.{_NAME}{{43}}(?!{_NAME})"),
+    Rule("azure", "AZURE_KEY", ("AccountKey=", "SharedAccessKey="), "Key=([A-Za-z0-9+/]{40,88}+={0,2})", group=1),
+    Rule("azure", "AZURE_KEY", ("Q~",), "Q~[A-Za-z0-9_~.-]{31,34}+", left=_ASCII_LETTERS + _DIGITS + "_~.", reach=4,
+         check=lambda text, start, _: text[start + 3 : start + 6].endswith("Q~") and text[start + 3].isdigit()),
+    Rule("azure", "AZURE_KEY", ("JQQJ99", "AZDO"), f"(?:JQQJ99|AZDO){_WORD}{{4,60}}+(?!{_WORD})",
+         left=_ASCII_LETTERS + _DIGITS, reach=80, check=lambda _, start, end: end - start >= 76),  # noqa: PLR2004
+    _key("groq", "gsk_", f"{_WORD}{{40,80}}+"),
+    _key("xai", "xai-", f"{_WORD}{{40,120}}+"),
+    _key("digitalocean", "dop_v1_", "[0-9a-f]{64}"),
+    _key("docker", "dckr_pat_", f"{_NAME}{{20,60}}+"),
+    _key("vault", "hvs\\.", f"{_NAME}{{24,200}}+"),
+    _key("databricks", "dapi", "[0-9a-f]{32}(?:-\\d)?"),
+)  # fmt: skip
+
+JWT = Rule(
+    "jwt",
+    "JWT",
+    ("eyJ",),
+    f"eyJ(?:(?<!{_NAME}eyJ)|(?<=\\\\[nrt]eyJ)){_NAME}{{8,}}+\\.(?:eyJ)?{_NAME}{{8,}}+(?:\\.{_NAME}*+){{0,3}}",
+)
+
+_IN_URL = r"[^\s\"'<>`\\{}|^]"
+_DATABASES = (
+    "postgres", "postgresql", "mysql", "mariadb", "mongodb", "redis", "rediss", "amqp", "amqps", "mssql", "oracle",
+    "sqlserver", "clickhouse", "cockroachdb", "snowflake", "cassandra", "neo4j", "bolt", "nats", "db",
+)  # fmt: skip
+_LONE_TOKEN = 16  # a user's name without a password is shorter
+
+
+def _has_credentials(text: str, start: int, end: int) -> bool | str:
+    scheme, _, rest = text[start:end].partition("://")
+    authority = re.split("[/?#]", rest, maxsplit=1)[0]
+    user, colon, password = authority.rpartition("@")[0].partition(":")
+    if not scheme or password[:1] in {"$", "%", "*"} or (colon and not password):
+        return False
+    if not colon and (len(user) < _LONE_TOKEN or user.startswith("[REDACTED")):
+        return False
+    kind = scheme.lower().partition("+")[0].removeprefix("jdbc:")
+    return "DATABASE_URL" if kind in _DATABASES else "URL"
+
+
+URL_CREDENTIALS = Rule(
+    "url_credentials",
+    "URL",
+    ("@",),
+    rf"://[^\s/?#\"'<>`\\{{}}|^@]{{1,256}}+@(?:[^\s/?#\"'<>`\\{{}}|^@]{{0,256}}+@)?{_IN_URL}{{1,2048}}+",
+    left=_ASCII_LETTERS + _DIGITS + "+.-",
+    reach=20,
+    check=_has_credentials,
+)
+
+_HEADER = r"[\"']?\s{0,3}[:=]\s{0,3}[\"']?"
+AUTH = (
+    Rule(
+        "authorization",
+        "AUTH",
+        ("authorization",),
+        rf"(?i)authorization{_HEADER}((?:(?:bearer|basic|token|digest|apikey|negotiate)\s{{1,3}})"
+        r"(?!\[REDACTED|[{$<*])[A-Za-z0-9._~+/=:-]{6,4096}+|(?=[A-Za-z_-]{0,64}\d)[A-Za-z0-9._~+/=-]{20,4096}+)",
+        low=True,
+        group=1,
+    ),
+    Rule(
+        "auth_scheme",
+        "AUTH",
+        ("bearer ", "basic "),
+        r"(?i)b(?:earer|asic)(?:(?<![A-Za-z0-9_]bearer)|(?<![A-Za-z0-9_]basic)) {1,3}"
+        r"((?=[A-Za-z._~+/=-]{0,64}\d)[A-Za-z0-9._~+/=-]{16,4096}+)",
+        low=True,
+        group=1,
+    ),
+)
+
+URL_TOKEN = Rule(
+    "url_token",
+    "URL",
+    ("http://", "https://", "wss://", "ws://"),
+    rf"(?:https?|wss?)://{_IN_URL}{{1,4096}}+",
+    check=lambda text, start, end: _carries_token(text[start:end]),
+)
+_PARAMETER = (
+    r"(?i)[?&#;](?:[a-z0-9_-]{0,20}(?:token|api_?key|apikey|secret|passw(?:or)?d|signature|credential)"
+    r"|key|auth|sig|sv|pwd|code|jwt|x-amz-[a-z-]{0,20})=(?!\[REDACTED)[^&#\s]{6}"
+    r"|hooks\.slack\.com/(?:services|workflows)/T|discord(?:app)?\.com/api/webhooks/\d|api\.telegram\.org/bot\d"
+    r"|webhook\.office\.com/webhookb2/"
+)
+
+
+def _carries_token(url: str) -> bool:
+    return re.search(_PARAMETER, url) is not None  # compiled on first use: most texts have no such URL
+
+
+_PATH_END = r"[^\s\"'`<>|:;,)\]}*?\[({]"
+PATHS = (
+    Rule(
+        "path_unix",
+        "PATH",
+        ("/home/", "/Users/"),
+        rf"/(?:home|Users)/(?!Shared\b)(?!\.)[A-Za-z0-9._@+~-]{{1,64}}+(?:/{_PATH_END}{{0,1024}}+)?",
+        left=_ASCII_LETTERS + _DIGITS + "/",
+        reach=16,
+        check=lambda text, start, _: text[start] == "/" and _begins(text, start),
+    ),
+    Rule(
+        "path_windows",
+        "PATH",
+        ("\\users\\", ":/users/", "\\documents and settings\\"),
+        r"(?i)[a-z]:[\\/]{1,4}(?:users|documents and settings)[\\/]{1,4}(?!public\b|default\b|all users\b)"
+        r"(?:[^\\/:*?\"'<>|\r\n]{1,64}(?=[\\/])|[^\\/:*?\"'<>|\s,;)\]]{1,64})(?:[\\/][^\s\"'<>|:;,)*?\]]{0,1024}+)?",
+        low=True,
+    ),
+    Rule(
+        "path_encoded",
+        "PATH",
+        ("projects/-", "projects\\-"),
+        r"projects[\\/](-(?:Users|home)-[A-Za-z0-9._-]{1,512}+)",
+        group=1,
+    ),
+)
+_PART_OF_A_NAME = frozenset(_ASCII_LETTERS + _DIGITS + "_-.")
+
+
+def _begins(text: str, start: int) -> bool:
+    before = text[max(0, start - 2) : start]
+    return before[-1:] not in _PART_OF_A_NAME or before in {"\\n", "\\r", "\\t"}
