@@ -64,6 +64,8 @@ class App(Maps, LimitDoor):
     `signal` says how processes wake each other: `store` (default), `off`, `redis://...` or `amqp://...`; by default
     HOLDFAST_SIGNAL.
     `max_depth` bounds how many jobs may wait in a queue; over it, only priorities 1 to 3 are let in.
+    `patience` is how many seconds to wait for another process's write lock (SQLite). With `migrate=False` a file that
+    has tables of an older Holdfast is refused with SCHEMA_MISSING instead of being brought up to date.
     """
 
     def __init__(
@@ -75,8 +77,11 @@ class App(Maps, LimitDoor):
         max_depth: Mapping[str, int] | None = None,
         signal: str | None = None,
         clock: Callable[[], int] | None = None,
+        patience: float | None = None,
+        migrate: bool = True,
     ) -> None:
         self._clock = clock
+        self._ways = ({} if patience is None else {"patience": patience}) | ({} if migrate else {"migrates": False})
         self.signal_by = signal
         self.imports = names(imports)
         self.payload_limit = check_count("payload_limit", payload_limit, _LARGEST_PAYLOAD)
@@ -92,7 +97,7 @@ class App(Maps, LimitDoor):
     def use(self, url: str) -> None:
         """Work with the store at this address instead of the one the code names: what `--url` does."""
         self.url = url
-        self.desk = Desk(open_store(url, self._clock))
+        self.desk = Desk(open_store(url, self._clock, **self._ways))
         self.signal = open_signal(url, self.signal_by)
         self.desk.listeners.append(self.signal.tell)
         self._watch: Watch | None = None
@@ -265,6 +270,15 @@ class App(Maps, LimitDoor):
         from contextlib import contextmanager  # noqa: PLC0415
 
         return contextmanager(self.desk.transaction)()
+
+    def checkpoint(self) -> bool:
+        """Fold SQLite's log into the file and cut it to nothing; whether that could be done now.
+
+        What was overwritten (`pragma secure_delete`) is gone from the disk only then. True on other stores.
+        """
+        from holdfast.engine.folding import fold  # noqa: PLC0415
+
+        return fold(self.desk)
 
     def notify(self, *queues: str) -> None:
         """Tell workers that a transaction of the caller's own has committed new jobs."""

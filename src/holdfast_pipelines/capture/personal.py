@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast_pipelines.capture.patterns import Rule, after
+import re
+
+from holdfast_pipelines.capture.patterns import Rule, at_start
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGITS = "0123456789"
@@ -48,7 +50,7 @@ IBAN = Rule(
     "iban",
     "IBAN",
     (),
-    after("A-Za-z0-9_") + r"[A-Z]{2}\d{2}(?:[A-Z0-9]{11,30}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?)(?![A-Za-z0-9])",
+    at_start("[A-Z]", "A-Za-z0-9_") + r"[A-Z]\d{2}(?:[A-Z0-9]{11,30}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?)(?![A-Za-z0-9])",
     check=is_iban,
 )
 
@@ -84,7 +86,9 @@ CARD = Rule(
     "card",
     "CREDIT_CARD",
     (),
-    after(r"\w.-") + r"(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{1,3})?|\d{4}([ -])\d{6}\2\d{4,5})(?![\w-]|\.\d)",
+    at_start("[2-6]", r"\w.-")
+    + r"(?:[0-9]{12,18}|[0-9]{3}(?:([ -])[0-9]{4}\1[0-9]{4}\1[0-9]{4}(?:\1[0-9]{1,3})?|([ -])[0-9]{6}\2[0-9]{4,5}))"
+    r"(?![\w-]|\.\d)",
     check=is_card,
 )
 
@@ -92,38 +96,46 @@ SSN = Rule(
     "ssn",
     "SSN",
     ("-",),
-    after(r"\w-") + r"(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}(?![\w-])",
+    at_start("[0-8]", r"\w-") + r"[0-9]{2}-(?!00)[0-9]{2}-(?!0000)[0-9]{4}(?![\w-])",
+    check=lambda text, start, _: text[start : start + 3] not in {"000", "666"},
 )
 
+_NATIONAL = r"[2-9][0-9]{2}[ .-][0-9]{4}(?![\w/-]|\.\d)"
+_NAMED_BEFORE = (
+    r"(?:phone|mobile|tel|call|fax|whatsapp|cell)[a-z ]{0,12}[\"']?(?: number)?[\"']?(?: is|:|=|#|\.)? {0,2}[\"']?\+?\Z"
+)
+_PHONE_DIGITS = range(8, 16)
+
 PHONES = (
-    Rule(
-        "phone_national",
-        "PHONE",
-        (),
-        after(r"\w.+/-") + r"(?:\+?1[ .-]?)?(?:\([2-9]\d\d\) ?|[2-9]\d\d([ .-]))[2-9]\d\d(?(1)\1|[ .-])\d{4}(?![\w/-]|\.\d)",
-    ),
     Rule(
         "phone_international",
         "PHONE",
         ("+",),
         r"\+(?:(?<![\w+]\+)|(?<=\\[nrt]\+))(?:[1-9]\d{7,14}|[1-9]\d{0,2}(?:[ .-]{1,2}|[ ]?\(0?\d{1,4}\)[ ]?)\d{1,5}"
         r"(?:[ ./-]?\d{1,5}){1,6})(?![\w])",
-        check=lambda text, start, end: 8 <= sum(letter.isdigit() for letter in text[start:end]) <= 15,  # noqa: PLR2004
+        check=lambda text, start, end: sum(sign.isdigit() for sign in text[start:end]) in _PHONE_DIGITS,
     ),
+    Rule("phone_area", "PHONE", ("(",), at_start(r"\(", r"\w.+/-") + rf"[2-9][0-9]{{2}}\) ?{_NATIONAL}"),
+    Rule(
+        "phone_national",
+        "PHONE",
+        (),
+        at_start("[2-9]", r"\w.+/-") + rf"(?:[0-9]{{2}}(?:-(?=.{{3}}-)|\.(?=.{{3}}\.)| (?=.{{3}}[ -]))){_NATIONAL}",
+    ),
+    Rule("phone_trunk", "PHONE", ("1",), at_start("1", r"\w.+/-") + rf"[ .-]\(?[2-9][0-9]{{2}}(?:\) ?|[ .-]){_NATIONAL}"),
     Rule(
         "phone_spaced",
         "PHONE",
         ("0",),
-        after(r"\w.+/,:-") + r"0(?:\d(?: \d\d){4}|\d{2,4} \d{3,4} ?\d{3,4})(?![\w-]|[ .,]\d)",
+        at_start("0", r"\w.+/,:-") + r"(?:\d(?: \d\d){4}|\d{2,4} \d{3,4} ?\d{3,4})(?![\w-]|[ .,]\d)",
     ),
     Rule(
         "phone_named",
         "PHONE",
         ("phone", "mobile", "tel", "call", "fax", "whatsapp", "cell"),
-        r"(?i)(?:phone|mobile|tel|call|fax|whatsapp|cell)[a-z ]{0,12}[\"']?(?: number)?[\"']?(?: is|:|=|#|\.)? {0,2}"
-        r"[\"']?(\+?\d{9,15})(?!\w)",
+        at_start("[0-9]", r"\w./-") + r"[0-9]{8,14}(?!\w)",
         low=True,
-        group=1,
+        check=lambda text, start, _: re.search(_NAMED_BEFORE, text[max(0, start - 40) : start].lower()) is not None,
     ),
 )
 
@@ -131,30 +143,37 @@ PHONES = (
 def is_address(text: str, start: int, end: int) -> bool:
     """Not a version of four parts; not this machine, any machine, or a mask, which tell nothing."""
     found = text[start:end]
-    if found.startswith(("127.", "0.", "255.")):
+    if found.startswith(("127.", "0.", "255.")) or any(int(octet) > 255 for octet in found.split(".")):  # noqa: PLR2004
         return False
-    before = text[max(0, start - 12) : start].lower().rstrip(" :=\"'")
-    return not before.endswith(("version", "release", "build", "==", ">=", "<=", "~=", "^", " v", "ver"))
+    before = text[max(0, start - 12) : start].lower().rstrip(" :\"'")
+    if before.endswith("="):
+        return before[-2:-1].isalpha()  # HOST=10.0.0.1, but not package==1.2.3.4
+    return not before.endswith(("version", "release", "build", "~", "^", ">", "<", " v", "ver"))
 
 
-_OCTET = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)"
 IP = (
     Rule(
         "ipv4",
         "IP",
         (".",),
-        after(r"\w.=~^>-") + rf"{_OCTET}(?:\.{_OCTET}){{3}}(?![\w]|\.\d|-\w)",
+        at_start("[0-9]", r"\w.-") + r"[0-9]{0,2}(?:\.[0-9]{1,3}){3}(?![\w]|\.\d|-\w)",
         check=is_address,
     ),
-    Rule("ipv4_set", "IP", ("=", ">"), rf"(?<=[A-Za-z_]=){_OCTET}(?:\.{_OCTET}){{3}}(?![\w]|\.\d|-\w)", check=is_address),
     Rule(
         "ipv6",
         "IP",
         (":",),
-        after(r"\w:.") + r"(?:[0-9A-Fa-f]{1,4}:){1,7}(?::|[0-9A-Fa-f:]{1,34})(?:\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})?(?![\w:])",
-        check=lambda text, start, end: is_long_address(text[start:end]),
+        r":(?:[0-9A-Fa-f]{0,4}:){1,6}(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9A-Fa-f]{0,4})(?![\w:])",
+        left="0123456789abcdefABCDEF",
+        reach=4,
+        check=lambda text, start, end: _stands_alone(text, start) and is_long_address(text[start:end]),
     ),
 )
+
+
+def _stands_alone(text: str, start: int) -> bool:
+    before = text[max(0, start - 2) : start]
+    return not (before[-1:].isalnum() or before[-1:] in {":", ".", "_"}) or before in {"\\n", "\\r", "\\t"}
 
 
 def is_long_address(found: str) -> bool:

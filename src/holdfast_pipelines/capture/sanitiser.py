@@ -17,13 +17,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    Span = tuple[int, int, str, str]  # from, to, rule, category
+
 VERSION = "1.0.0"
 LIMIT = 256_000  # characters that are kept
 _MOST_PASSES = 12
 _BEGIN = "-----BEGIN "
 _PEM = r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_REST = r"(?:(?:\s|\\[nrt])*+[A-Za-z0-9+/=]{16,128}+)*+"  # of a key whose end was cut off
-_BEFORE = (*AUTH, JWT, *PROVIDERS)
+_BEFORE = (URL_CREDENTIALS, *AUTH, JWT, *PROVIDERS)
 _AFTER = (URL_TOKEN, *PATHS, MAIL, IBAN, CARD, SSN, *PHONES, *IP)
 
 
@@ -72,7 +74,7 @@ def _plain(sign: str, written: str) -> str:
 
 
 def _once(text: str, findings: list[Finding], digest: Callable[[str], str]) -> str:
-    def replaced(text: str, spans: Iterable[tuple[int, int, str, str]]) -> str:
+    def replaced(text: str, spans: Iterable[Span]) -> str:
         parts, last = [], 0
         for start, end, rule, category in spans:
             findings.append(Finding(rule, category, digest(text[start:end])))
@@ -82,17 +84,21 @@ def _once(text: str, findings: list[Finding], digest: Callable[[str], str]) -> s
 
     if _BEGIN in text:
         text = replaced(text, _private_keys(text))
-    low = _lowered(text)
-    for rule in (URL_CREDENTIALS, *_BEFORE):
-        if rule.wanted(text, low):
-            text = replaced(text, _spans(rule, text))
+    text = _by_rules(text, _BEFORE, replaced)
     low = _lowered(text)
     if any(word in low for word in named.WORDS):
         text = replaced(text, ((start, end, rule, "SECRET") for start, end, rule in named.spans(text, low)))
-        low = _lowered(text)
-    for rule in _AFTER:
-        if rule.wanted(text, low):
-            text = replaced(text, _spans(rule, text))
+    return _by_rules(text, _AFTER, replaced)
+
+
+def _by_rules(text: str, rules: Iterable[Rule], replaced: Callable[[str, Iterable[Span]], str]) -> str:
+    low = _lowered(text)
+    for rule in rules:
+        if not rule.wanted(text, low):
+            continue
+        clean = replaced(text, _spans(rule, text, low))
+        if clean is not text:
+            text, low = clean, _lowered(clean)
     return text
 
 
@@ -102,9 +108,9 @@ def _lowered(text: str) -> str:
     return low if len(low) == len(text) else "".join(letter.lower()[:1] for letter in text)
 
 
-def _spans(rule: Rule, text: str) -> Iterable[tuple[int, int, str, str]]:
+def _spans(rule: Rule, text: str, low: str) -> Iterable[Span]:
     last = 0
-    for found in rule.compiled().finditer(text):
+    for found in rule.compiled().finditer(low if rule.low else text):
         start, end = found.span(rule.group)
         first = max(last, start - rule.reach)
         while start > first and text[start - 1] in rule.left:
@@ -117,7 +123,7 @@ def _spans(rule: Rule, text: str) -> Iterable[tuple[int, int, str, str]]:
             yield start, end, rule.name, kept if isinstance(kept, str) else rule.category
 
 
-def _private_keys(text: str) -> Iterable[tuple[int, int, str, str]]:
+def _private_keys(text: str) -> Iterable[Span]:
     """From the first line of a key to its last; of a key without a last line, what looks like its body."""
     begins = [found.span() for found in re.finditer(_PEM, text)]
     end_after = 0

@@ -120,9 +120,9 @@ class Connection:
         for statement in _statements(sql):
             self.execute(statement)
 
-    def checkpoint(self) -> None:
-        """Fold the log into the file and cut it to nothing."""
-        self.execute("pragma wal_checkpoint(truncate)")
+    def checkpoint(self) -> bool:
+        """Fold the log into the file and cut it to nothing; False if a reader stood in the way."""
+        return not self.execute("pragma wal_checkpoint(truncate)")[0][0]
 
     def prepare(self, synchronous: str, wal_limit: int) -> None:
         """Set what every connection needs, and make sure that SQLite took it."""

@@ -59,6 +59,14 @@ def refuse_foreign(connection: Connection) -> None:
     _version(connection, {name: _query(name) for name in ("tables", "schema_version", "move_look")})
 
 
+def refuse_older(connection: Connection, queries: Queries) -> None:
+    """For those who may make tables where there are none, but not change what others made."""
+    if _version(connection, queries) not in (0, len(MIGRATIONS)):
+        raise StoreError(
+            "SCHEMA_MISSING", f"{connection.location.path} is of an older Holdfast: run `holdfast migrate` first"
+        )
+
+
 def has_schema(location: Location) -> bool:
     """Whether there are tables of ours at a place, for those who only look: nothing is made and nothing changed."""
     from holdfast.store.sqlite.connection import Connection, translate  # noqa: PLC0415

@@ -19,7 +19,7 @@ from holdfast.store.sqlite.guests import driver_connection
 from holdfast.store.sqlite.jobs import JobVerbs
 from holdfast.store.sqlite.leases import LeaseVerbs
 from holdfast.store.sqlite.location import Location
-from holdfast.store.sqlite.schema import ensure_schema, require_schema
+from holdfast.store.sqlite.schema import ensure_schema, refuse_older, require_schema
 from holdfast.store.sqlite.upkeep import UpkeepVerbs
 
 TYPE_CHECKING = False
@@ -52,6 +52,7 @@ class SqliteStore:
         clock: Callable[[], int] | None = None,
         space_floor: int = SPACE_FLOOR,
         patience: float = PATIENCE,
+        migrates: bool = True,
     ) -> None:
         self.location = Location(url)
         self.url = url
@@ -59,6 +60,7 @@ class SqliteStore:
         self._clock = clock or _wall_clock
         self._floor = space_floor
         self._patience = patience
+        self._migrates = migrates
         self._writer: Connection | None = None
         self._reader: Connection | None = None
         self._open: SqliteTransaction | None = None
@@ -172,14 +174,15 @@ class SqliteStore:
         self._writer = self._connect(applied)
         return len(applied)
 
-    def checkpoint(self) -> None:
-        """Fold the log back into the file and cut it to nothing; skipped while others read or write."""
+    def checkpoint(self) -> bool:
+        """Fold the log back into the file and cut it to nothing; False while others read or write."""
         connection = self._writing()
         try:
-            connection.checkpoint()
+            return connection.checkpoint()
         except Exception as error:
             if not connection.is_busy(error):
                 raise translate(error, self.location.path) from error
+            return False
 
     def close(self, *, keep_log: bool = False) -> None:
         """Close both connections. `keep_log` leaves the log for others: cheap, as a fork wants it."""
@@ -284,6 +287,8 @@ class SqliteStore:
     def _connect(self, applied: list[int]) -> Connection:
         connection = self.opened()
         try:
+            if not self._migrates:
+                self.retrying(connection, lambda: refuse_older(connection, self.queries))
             ensure_schema(connection, self.queries, self._clock, self.retrying, applied)
         except BaseException:
             connection.close(keep_log=True)
