@@ -65,7 +65,7 @@ def _store(app: App, tx: Any, record: dict[str, Any], *, answers_fetched: bool) 
     if new or record["ended"]:
         app.enqueue(
             VALIDATE,
-            {"conversation_id": conversation, "sanitization_version": record["version"], "ended": record["ended"]},
+            {"conversation_id": conversation, "sanitization_version": record["version"]},
             coalesce_key=conversation,
             **VALIDATE_OPTIONS,
         )
