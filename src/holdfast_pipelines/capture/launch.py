@@ -6,7 +6,12 @@ folder of this package, and the packages of the environment that the interpreter
 
 from __future__ import annotations
 
+import gc
+import json  # noqa: F401  # found at once now, before folders of packages come first on the path
+import re  # noqa: F401
 import sys
+
+gc.disable()  # the process ends before a collection could pay
 
 
 def _start() -> int:

@@ -15,6 +15,7 @@ create table conversations (
   sanitization_version text not null,
   message_count integer not null default 0,
   transcript_owed integer not null default 0,
+  extracted_to integer not null default 0, -- the sequence up to which learnings were looked for
   metadata text not null default '{}'
 );
 
