@@ -29,6 +29,8 @@ APP_OPTIONS = {
         "how processes wake each other: `store`, `off`, `redis://...`, `amqp://...`; else `HOLDFAST_SIGNAL`",
     ),
     "clock": ("None", "answers the instant in milliseconds; for tests: `holdfast.testing.Clock`"),
+    "patience": ("None", "seconds to wait for another process's write lock (SQLite); else 30"),
+    "migrate": ("True", "`False`: refuse a file with older tables instead of bringing it up to date (SQLite)"),
 }
 JOB_OPTIONS = {
     "type": ("None", "the name by which jobs find the handler; else the function's name"),

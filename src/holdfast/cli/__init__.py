@@ -45,6 +45,9 @@ SECTIONS: dict[str, dict[str, str]] = {
         "promote": "Move a SQLite queue to PostgreSQL, or back, and prove that nothing was lost.",
         "doctor": "Check the store and its surroundings, and say what to do next.",
     },
+    "Pipelines": {
+        "capture": "Capture coding sessions, and find what they taught.",
+    },
     "Prove it": {
         "chaos": "Kill real workers on this machine, and count what was lost.",
         "bench": "Measure how fast Holdfast is on this machine, beside what its disk allows.",

@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import holdfast
 from holdfast_pipelines.capture.marks import new_id, now
 from holdfast_pipelines.capture.queries import query
 from holdfast_pipelines.capture.record import ensure_tables
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 LONGEST_QUERY = 1_000
 MOST = 100
+RANKED = 5_000  # matches that are ranked: of more, the newest
 _COLUMNS = ("id", "title", "category", "confidence", "tags", "created_at", "excerpt")
 _WHOLE = (
     "id", "conversation_id", "source_message_ids", "category", "title", "content", "confidence", "tags", "created_at",
@@ -23,11 +25,11 @@ _WHOLE = (
 _JSON = frozenset(("source_message_ids", "tags", "metadata"))
 
 
-class NoSuchLearning(LookupError):
+class NoSuchLearning(holdfast.NotFound):
     """There is no learning of this id."""
 
 
-class NotShared(Exception):
+class NotShared(holdfast.Conflict):
     """Sharing is off; the text says how to turn it on."""
 
 
@@ -47,12 +49,12 @@ def search(
         return []
     limit, most = max(1, min(limit, MOST)), limit + offset + 200
     values: dict[str, Any] = {"query": words, "category": category, "min_confidence": min_confidence}
-    values |= {"tags": json.dumps(tags), "limit": limit, "offset": offset}
+    values |= {"tags": json.dumps(tags), "limit": limit, "offset": offset, "ranked": RANKED - 1}
     with app.transaction() as tx:
         ensure_tables(tx)
         while True:
             rows = tx.execute(query("search"), values | {"most": most})
-            if len(rows) == limit or most > tx.execute(query("matches"), {"query": words, "most": most + 1})[0][0]:
+            if len(rows) == limit or most >= RANKED or most > tx.execute(query("matches"), {"query": words, "most": most + 1})[0][0]:
                 return [_row(_COLUMNS, row) for row in rows]
             most *= 10  # filters left too few of the best matches
 
@@ -106,7 +108,7 @@ def approve(app: App, name: str) -> None:
         ensure_tables(tx)
         _get(tx, name)
         if not _sharing(tx):
-            raise NotShared("sharing is off: turn it on with `holdfast capture sharing on`, then approve")
+            raise NotShared("SHARING_OFF", "sharing is off: turn it on with `holdfast capture sharing on`, then approve")
         tx.execute(query("approval_add"), {"id": new_id(), "learning_id": name, "at": now(), "decision": "approved"})
         tx.execute(query("learning_status"), {"id": name, "status": "approved"})
 
@@ -138,7 +140,9 @@ def _sharing(tx: Any) -> bool:
 def _get(tx: Any, name: str) -> dict[str, Any]:
     rows = tx.execute(query("learning"), {"id": name})
     if not rows:
-        raise NoSuchLearning(f"no learning {name[:50]!a}: look for it with `holdfast capture learnings search WORDS`")
+        raise NoSuchLearning(
+            "LEARNING_NOT_FOUND", f"no learning {name[:50]!a}: `holdfast capture learnings search WORDS` finds them"
+        )
     return _row(_WHOLE, rows[0])
 
 

@@ -72,7 +72,7 @@ _RULES = (
     ("ORGANIZATION", "legal_form", 0.85, rf"\b({_NAME}(?: {_NAME}){{0,3}},? (?:Inc|LLC|GmbH|Ltd|Corp|AG|S\.A|B\.V)\b\.?)"),
     ("ORGANIZATION", "employer", 0.85, rf"\b[Ii] work (?:at|for) ({_NAME}(?: {_NAME}){{0,2}})"),
     ("ADDRESS", "street", 0.85,
-     r"\b(\d{1,5} (?:[A-Z][a-z]{1,20} ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd)\b\.?)"),
+     r"\b(\d{1,5} (?:[A-Z][a-z]{1,20} ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd)\b)"),
     ("ADDRESS", "street_german", 0.85, r"\b([A-Z\u00c4\u00d6\u00dc][a-z\u00e4\u00f6\u00fc\u00df]{2,30}(?:stra\u00dfe|strasse|gasse|platz) \d{1,4})"),
     ("CUSTOM_IDENTIFIER", "numbered_person", 0.9,
      r"(?i)\b(?:customer|employee|patient|passport|member|driver'?s? licen[cs]e)[ _]?(?:id|no|number|nr)?\.?[ :#=]{1,3}([A-Z]{0,4}-?\d{4,12})\b"),

@@ -1,0 +1,198 @@
+"""`holdfast capture ...`: built for the command line of Holdfast, which hands in the shape of its command groups."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast_pipelines.capture import learnings
+from holdfast_pipelines.capture.places import Places
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import holdfast
+
+FAILED = 1
+
+
+def build(family: type[click.Group]) -> click.Group:
+    """The whole tree below `holdfast capture`."""
+    group: Any = family(
+        "capture",
+        help="Capture coding sessions, and find what they taught.\n\nLocal: nothing here makes a network call.",
+        examples=(
+            ("holdfast capture install --user", "capture the sessions of all projects"),
+            ("holdfast capture learnings search race condition", "find what was learned"),
+        ),
+    )
+    for add in (_add_hook, _add_install, _add_uninstall, _add_doctor, _add_sharing):
+        add(group)
+    group.add_command(_learnings(family))
+    return group  # type: ignore[no-any-return]
+
+
+def _as_json(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(function)
+
+
+def _for_user(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("--user", is_flag=True, help="For all projects of the user, not for this one.")(function)
+
+
+def _add_hook(group: Any) -> None:
+    @group.command("hook", examples=(("holdfast capture hook < event.json", "what Claude Code calls; `holdfast-hook` is quicker"),))
+    def hook() -> None:
+        """Capture the event on standard input. Always ends well and prints nothing."""
+        import os  # noqa: PLC0415
+
+        from holdfast_pipelines.capture.hook import run  # noqa: PLC0415
+
+        run(sys.stdin.buffer, os.environ)
+
+
+def _add_install(group: Any) -> None:
+    @group.command(
+        "install",
+        examples=(
+            ("holdfast capture install", "capture the sessions of the project in this folder"),
+            ("holdfast capture install --user --service", "of all projects, with a worker that starts at login"),
+        ),
+    )
+    @_for_user
+    @click.option("--service", is_flag=True, help="Write a user service of systemd for the worker, too.")
+    @_as_json
+    def install(*, user: bool, service: bool, as_json: bool) -> None:
+        """Put the hook into Claude Code's settings, beside what is there."""
+        from holdfast_pipelines.capture import install as installing  # noqa: PLC0415
+
+        path = installing.settings_file(user=user, folder=Path.cwd(), home=Path.home())
+        changed = installing.install(path)
+        unit = installing.write_service(Path.home()) if service else None
+        if as_json:
+            click.echo(json.dumps({"file": str(path), "changed": changed, "service": unit and str(unit)}))
+            return
+        click.echo(f"{'installed in' if changed else 'already in'} {path}")
+        if unit is not None:
+            click.echo(f"wrote {unit}; start it with `systemctl --user enable --now {unit.name}`")
+
+
+def _add_uninstall(group: Any) -> None:
+    @group.command("uninstall", examples=(("holdfast capture uninstall --user", "what was captured stays"),))
+    @_for_user
+    @_as_json
+    def uninstall(*, user: bool, as_json: bool) -> None:
+        """Take the hook out of Claude Code's settings."""
+        from holdfast_pipelines.capture import install as installing  # noqa: PLC0415
+
+        path = installing.settings_file(user=user, folder=Path.cwd(), home=Path.home())
+        changed = installing.uninstall(path)
+        text = f"taken out of {path}" if changed else f"not in {path}"
+        click.echo(json.dumps({"file": str(path), "changed": changed}) if as_json else text)
+
+
+def _add_doctor(group: Any) -> None:
+    @group.command("doctor", examples=(("holdfast capture doctor", "the first thing to try when nothing is learned"),))
+    @_as_json
+    def doctor(*, as_json: bool) -> None:
+        """Say what is wrong with the capture, and what to do about it."""
+        import os  # noqa: PLC0415
+
+        from holdfast_pipelines.capture import doctor as examining  # noqa: PLC0415
+        from holdfast_pipelines.capture.install import settings_file  # noqa: PLC0415
+
+        files = [settings_file(user=user, folder=Path.cwd(), home=Path.home()) for user in (True, False)]
+        found = list(examining.examine(Places(os.environ), list(dict.fromkeys(files))))
+        if as_json:
+            click.echo(json.dumps([{"level": level, "check": check, "text": text} for level, check, text in found]))
+        else:
+            for level, check, text in found:
+                click.echo(f"{level:5}{check:10}{text}")
+        if any(level == "bad" for level, *_ in found):
+            raise click.exceptions.Exit(FAILED)
+
+
+def _add_sharing(group: Any) -> None:
+    @group.command(
+        "sharing",
+        examples=(
+            ("holdfast capture sharing", "whether it is on"),
+            ("holdfast capture sharing on", "allow approved learnings to be shared"),
+        ),
+    )
+    @click.argument("turn", type=click.Choice(["on", "off"]), required=False)
+    @_as_json
+    def sharing(turn: str | None, *, as_json: bool) -> None:
+        """Show, or set, whether learnings may be shared at all."""
+        on = _asked(learnings.sharing, None if turn is None else turn == "on")
+        click.echo(json.dumps({"sharing": on}) if as_json else f"sharing is {'on' if on else 'off'}")
+
+
+def _learnings(family: type[click.Group]) -> click.Group:
+    group: Any = family(
+        "learnings",
+        help="Find learnings, look at one, and say whether it may be shared.",
+        examples=(("holdfast capture learnings search guarded update", "the best matches"),),
+    )
+
+    @group.command("search", examples=(("holdfast capture learnings search race condition", "those with both words"),))
+    @click.argument("words", nargs=-1, required=True)
+    @click.option("--category", help="Of this category alone.")
+    @click.option("--limit", type=click.IntRange(1, learnings.MOST), default=10, show_default=True, help="How many.")
+    @_as_json
+    def search(words: tuple[str, ...], category: str | None, limit: int, *, as_json: bool) -> None:
+        """Find learnings that hold all of the words, best first."""
+        found = _asked(learnings.search, " ".join(words), category=category, limit=limit)
+        if as_json:
+            click.echo(json.dumps(found))
+            return
+        for one in found:
+            click.echo(f"{one['id']}  {one['confidence']:.2f}  {one['category']:13}  {one['title']}")
+        if not found:
+            click.echo("nothing found")
+
+    @group.command("show", examples=(("holdfast capture learnings show ID", "all of it"),))
+    @click.argument("id")
+    @_as_json
+    def show(id: str, *, as_json: bool) -> None:
+        """Show one learning."""
+        one = _asked(learnings.show, id)
+        if as_json:
+            click.echo(json.dumps(one))
+            return
+        click.echo(f"{one['title']}\n{one['category']}, confidence {one['confidence']:.2f}, {one['upload_status']}\n")
+        click.echo(one["content"])
+
+    for name, verb, sentence in (
+        ("approve", learnings.approve, "Allow one learning to be shared; sharing must be on."),
+        ("revoke", learnings.revoke, "Say that a learning is not to be shared any more; that is recorded."),
+    ):
+        _add_verdict(group, name, verb, sentence)
+    return group  # type: ignore[no-any-return]
+
+
+def _add_verdict(group: Any, name: str, verb: Callable[..., None], sentence: str) -> None:
+    @group.command(name, help=sentence, examples=((f"holdfast capture learnings {name} ID", "by its id"),))
+    @click.argument("id")
+    @_as_json
+    def verdict(id: str, *, as_json: bool) -> None:
+        _asked(verb, id)
+        click.echo(json.dumps({"id": id, "done": name}) if as_json else f"{id}: {name}d")
+
+
+def _asked(verb: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    import os  # noqa: PLC0415
+
+    import holdfast  # noqa: PLC0415
+
+    places = Places(os.environ)
+    Path(places.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    app: holdfast.App = holdfast.App(places.url)
+    try:
+        return verb(app, *args, **kwargs)
+    finally:
+        app.close()

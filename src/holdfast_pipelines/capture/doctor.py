@@ -1,0 +1,78 @@
+"""What is wrong with the capture of sessions, and what to do about it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import holdfast
+from holdfast_pipelines.capture import install, spool
+from holdfast_pipelines.capture.places import Places
+from holdfast_pipelines.capture.record import QUEUE, ForeignTables, ensure_tables
+
+OLD = timedelta(minutes=10)
+Line = tuple[str, str, str]  # level, what, text
+
+
+def examine(places: Places, files: list[Path]) -> Iterator[Line]:
+    """One line for each thing that was looked at: ok, warn or bad."""
+    yield _hook(files)
+    if places.remark:
+        yield "bad", "address", places.remark
+    yield from _database(places)
+    waiting = len(spool.waiting(places.spool))
+    advice = "; a worker stores them: `holdfast worker holdfast_pipelines.capture.work:app`"
+    yield ("warn" if waiting else "ok"), "spool", f"{waiting} events wait{advice if waiting else ''}"
+    log = Path(places.log)
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-3:] if log.exists() else []
+    yield ("warn" if lines else "ok"), "log", f"{log}: " + ("; ".join(lines) if lines else "no complaints")
+
+
+def _hook(files: list[Path]) -> Line:
+    found = [(path, command) for path in files for command in dict.fromkeys(install.installed(path))]
+    if not found:
+        return "bad", "hook", "not installed: `holdfast capture install`"
+    if len(found) > 1:
+        return "warn", "hook", "installed twice, so prompts are captured twice: `holdfast capture uninstall` in one place"
+    path, command = found[0]
+    if not Path(shlex.split(command)[0]).exists():
+        return "bad", "hook", f"{path} names an interpreter that is gone: `holdfast capture install` again"
+    return "ok", "hook", f"installed in {path}"
+
+
+def _database(places: Places) -> Iterator[Line]:
+    path = Path(places.database)
+    if not path.exists():
+        yield "ok", "database", f"{path} is made at the first event"
+        return
+    if path.stat().st_mode & 0o077:
+        yield "warn", "database", f"others can read {path}: chmod 600"
+    app = holdfast.App(places.url, migrate=False, patience=1)
+    try:
+        with app.transaction() as tx:
+            ensure_tables(tx)
+        yield "ok", "database", str(path)
+        yield from _jobs(app)
+    except holdfast.HoldfastError as error:
+        yield "bad", "database", str(error)
+    except ForeignTables as error:
+        yield "bad", "database", str(error)
+    finally:
+        app.close()
+
+
+def _jobs(app: holdfast.App) -> Iterator[Line]:
+    now = datetime.now(UTC)
+    old = [job for job in app.jobs(status="queued", queue=QUEUE, limit=1_000) if now - job.scheduled_at > OLD]
+    if old:
+        yield "bad", "jobs", (
+            f"{len(old)} have waited for more than 10 minutes: start a worker, "
+            "`holdfast worker holdfast_pipelines.capture.work:app`, or `holdfast capture install --service`"
+        )
+    else:
+        yield "ok", "jobs", "none has waited for more than 10 minutes"
+    dead = app.jobs(status="dead_letter", queue=QUEUE, limit=1_000)
+    if dead:
+        yield "bad", "jobs", f"{len(dead)} dead letters: `holdfast dlq list --url {app.url}`"

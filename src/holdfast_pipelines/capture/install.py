@@ -1,0 +1,128 @@
+"""Puts the hook into Claude Code's settings, and takes it out again, without disturbing what else is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import holdfast
+from holdfast_pipelines.capture.events import EVENTS
+
+LAUNCHER = Path(__file__).with_name("launch.py")
+_MARKS = ("holdfast_pipelines/capture/launch.py", "holdfast-hook")
+_TIMEOUT = 5  # seconds, after which Claude Code stops waiting
+UNIT = "holdfast-capture.service"
+
+
+def settings_file(*, user: bool, folder: Path, home: Path) -> Path:
+    """Where the settings are: of the user, or of a project."""
+    return (home if user else folder) / ".claude" / "settings.json"
+
+
+def hook_command() -> str:
+    """The interpreter by its full path: the hook is called in projects with environments of their own."""
+    return shlex.join([sys.executable, "-I", "-S", str(LAUNCHER)])
+
+
+def install(path: Path) -> bool:
+    """Whether anything had to be changed."""
+    settings = _read(path)
+    before = json.dumps(settings)
+    hooks = settings.setdefault("hooks", {})
+    wanted = {"type": "command", "command": hook_command(), "timeout": _TIMEOUT}
+    for event in EVENTS:
+        groups = [group for group in (_without_ours(group) for group in hooks.get(event, [])) if group is not None]
+        matcher = {"matcher": "*"} if event == "PostToolUse" else {}
+        hooks[event] = [*groups, {**matcher, "hooks": [wanted]}]
+    if json.dumps(settings) == before:
+        return False
+    _write(path, settings)
+    return True
+
+
+def uninstall(path: Path) -> bool:
+    """Whether there was anything to take out."""
+    if not path.exists():
+        return False
+    settings = _read(path)
+    before = json.dumps(settings)
+    hooks = settings.get("hooks", {})
+    for event in list(hooks):
+        groups = [group for group in (_without_ours(group) for group in hooks[event]) if group is not None]
+        if groups != hooks[event]:
+            hooks[event] = groups
+        if not hooks[event]:
+            del hooks[event]
+    if not hooks:
+        settings.pop("hooks", None)
+    if json.dumps(settings) == before:
+        return False
+    _write(path, settings)
+    return True
+
+
+def installed(path: Path) -> list[str]:
+    """The commands of ours in a settings file."""
+    if not path.exists():
+        return []
+    hooks = _read(path).get("hooks", {})
+    return [
+        hook["command"]
+        for groups in hooks.values()
+        for group in groups
+        for hook in group.get("hooks", [])
+        if _is_ours(hook)
+    ]
+
+
+def write_service(home: Path) -> Path:
+    """A user service of systemd for the worker; answers its file."""
+    path = home / ".config" / "systemd" / "user" / UNIT
+    program = shlex.join([sys.executable, "-m", "holdfast.cli", "worker", "holdfast_pipelines.capture.work:app"])
+    kept = [f"Environment={name}={os.environ[name]}" for name in _PLACES if os.environ.get(name)]
+    lines = ["[Unit]", "Description=Holdfast: learn from captured sessions", "", "[Service]", f"ExecStart={program}", *kept]
+    lines += ["Restart=on-failure", "Nice=10", "", "[Install]", "WantedBy=default.target", ""]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+_PLACES = ("HOLDFAST_CAPTURE_URL", "HOLDFAST_CAPTURE_FOLDER", "XDG_DATA_HOME")
+
+
+def _without_ours(group: Any) -> Any:
+    """A group of hooks without ours; None if nothing is left of it."""
+    if not isinstance(group, dict) or not any(_is_ours(hook) for hook in group.get("hooks", [])):
+        return group
+    rest = [hook for hook in group["hooks"] if not _is_ours(hook)]
+    return {**group, "hooks": rest} if rest else None
+
+
+def _is_ours(hook: Any) -> bool:
+    command = hook.get("command") if isinstance(hook, dict) else None
+    return isinstance(command, str) and any(mark in command for mark in _MARKS)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except ValueError:
+        settings = None
+    if not isinstance(settings, dict) or not isinstance(settings.get("hooks", {}), dict):
+        raise holdfast.BadInput("BAD_OPTION", f"{path} is not what Claude Code writes: mend it first; nothing was changed")
+    return settings
+
+
+def _write(path: Path, settings: dict[str, Any]) -> None:
+    """Whole or not at all; a link stays a link, and a file keeps its mode."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    target = path.resolve()
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    temporary.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    if target.exists():
+        temporary.chmod(target.stat().st_mode & 0o777)
+    temporary.replace(target)
