@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 FAILED = 1
 
 
-def build(family: type[click.Group]) -> click.Group:
+def build(family: Callable[..., click.Group]) -> click.Group:
     """The whole tree below `holdfast capture`."""
-    group: Any = family(
+    group = family(
         "capture",
         help="Capture coding sessions, and find what they taught.\n\nLocal: nothing here makes a network call.",
         examples=(
@@ -33,7 +33,7 @@ def build(family: type[click.Group]) -> click.Group:
     for add in (_add_hook, _add_install, _add_uninstall, _add_doctor, _add_sharing):
         add(group)
     group.add_command(_learnings(family))
-    return group  # type: ignore[no-any-return]
+    return group
 
 
 def _as_json(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,8 +44,10 @@ def _for_user(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--user", is_flag=True, help="For all projects of the user, not for this one.")(function)
 
 
-def _add_hook(group: Any) -> None:
-    @group.command("hook", examples=(("holdfast capture hook < event.json", "what Claude Code calls; `holdfast-hook` is quicker"),))
+def _add_hook(group: click.Group) -> None:
+    @group.command(
+        "hook", examples=(("holdfast capture hook < event.json", "what Claude Code calls; `holdfast-hook` is quicker"),)
+    )
     def hook() -> None:
         """Capture the event on standard input. Always ends well and prints nothing."""
         import os  # noqa: PLC0415
@@ -55,7 +57,7 @@ def _add_hook(group: Any) -> None:
         run(sys.stdin.buffer, os.environ)
 
 
-def _add_install(group: Any) -> None:
+def _add_install(group: click.Group) -> None:
     @group.command(
         "install",
         examples=(
@@ -81,7 +83,7 @@ def _add_install(group: Any) -> None:
             click.echo(f"wrote {unit}; start it with `systemctl --user enable --now {unit.name}`")
 
 
-def _add_uninstall(group: Any) -> None:
+def _add_uninstall(group: click.Group) -> None:
     @group.command("uninstall", examples=(("holdfast capture uninstall --user", "what was captured stays"),))
     @_for_user
     @_as_json
@@ -95,7 +97,7 @@ def _add_uninstall(group: Any) -> None:
         click.echo(json.dumps({"file": str(path), "changed": changed}) if as_json else text)
 
 
-def _add_doctor(group: Any) -> None:
+def _add_doctor(group: click.Group) -> None:
     @group.command("doctor", examples=(("holdfast capture doctor", "the first thing to try when nothing is learned"),))
     @_as_json
     def doctor(*, as_json: bool) -> None:
@@ -116,7 +118,7 @@ def _add_doctor(group: Any) -> None:
             raise click.exceptions.Exit(FAILED)
 
 
-def _add_sharing(group: Any) -> None:
+def _add_sharing(group: click.Group) -> None:
     @group.command(
         "sharing",
         examples=(
@@ -132,8 +134,8 @@ def _add_sharing(group: Any) -> None:
         click.echo(json.dumps({"sharing": on}) if as_json else f"sharing is {'on' if on else 'off'}")
 
 
-def _learnings(family: type[click.Group]) -> click.Group:
-    group: Any = family(
+def _learnings(family: Callable[..., click.Group]) -> click.Group:
+    group = family(
         "learnings",
         help="Find learnings, look at one, and say whether it may be shared.",
         examples=(("holdfast capture learnings search guarded update", "the best matches"),),
@@ -172,10 +174,10 @@ def _learnings(family: type[click.Group]) -> click.Group:
         ("revoke", learnings.revoke, "Say that a learning is not to be shared any more; that is recorded."),
     ):
         _add_verdict(group, name, verb, sentence)
-    return group  # type: ignore[no-any-return]
+    return group
 
 
-def _add_verdict(group: Any, name: str, verb: Callable[..., None], sentence: str) -> None:
+def _add_verdict(group: click.Group, name: str, verb: Callable[..., None], sentence: str) -> None:
     @group.command(name, help=sentence, examples=((f"holdfast capture learnings {name} ID", "by its id"),))
     @click.argument("id")
     @_as_json

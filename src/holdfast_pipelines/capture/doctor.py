@@ -35,7 +35,11 @@ def _hook(files: list[Path]) -> Line:
     if not found:
         return "bad", "hook", "not installed: `holdfast capture install`"
     if len(found) > 1:
-        return "warn", "hook", "installed twice, so prompts are captured twice: `holdfast capture uninstall` in one place"
+        return (
+            "warn",
+            "hook",
+            "installed twice, so prompts are captured twice: `holdfast capture uninstall` in one place",
+        )
     path, command = found[0]
     if not Path(shlex.split(command)[0]).exists():
         return "bad", "hook", f"{path} names an interpreter that is gone: `holdfast capture install` again"
@@ -67,9 +71,13 @@ def _jobs(app: holdfast.App) -> Iterator[Line]:
     now = datetime.now(UTC)
     old = [job for job in app.jobs(status="queued", queue=QUEUE, limit=1_000) if now - job.scheduled_at > OLD]
     if old:
-        yield "bad", "jobs", (
-            f"{len(old)} have waited for more than 10 minutes: start a worker, "
-            "`holdfast worker holdfast_pipelines.capture.work:app`, or `holdfast capture install --service`"
+        yield (
+            "bad",
+            "jobs",
+            (
+                f"{len(old)} have waited for more than 10 minutes: start a worker, "
+                "`holdfast worker holdfast_pipelines.capture.work:app`, or `holdfast capture install --service`"
+            ),
         )
     else:
         yield "ok", "jobs", "none has waited for more than 10 minutes"

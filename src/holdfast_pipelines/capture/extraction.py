@@ -65,7 +65,11 @@ def _store(tx: Any, conversation_id: str, draft: Draft, texts: dict[str, Message
         "extractor": by,
     }
     values = {"id": new_id(), "conversation_id": conversation_id, "category": draft.category, "title": draft.title}
-    values |= {"source_message_ids": json.dumps(draft.evidence), "content": draft.content, "tags": json.dumps(draft.tags)}
+    values |= {
+        "source_message_ids": json.dumps(draft.evidence),
+        "content": draft.content,
+        "tags": json.dumps(draft.tags),
+    }
     values |= {"dedupe_hash": same, "at": now(), "metadata": json.dumps(metadata)}
     tx.execute(query("learning_add"), {**values, "confidence": confidence, "simhash": mark})
     return True

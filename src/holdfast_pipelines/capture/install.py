@@ -84,7 +84,14 @@ def write_service(home: Path) -> Path:
     path = home / ".config" / "systemd" / "user" / UNIT
     program = shlex.join([sys.executable, "-m", "holdfast.cli", "worker", "holdfast_pipelines.capture.work:app"])
     kept = [f"Environment={name}={os.environ[name]}" for name in _PLACES if os.environ.get(name)]
-    lines = ["[Unit]", "Description=Holdfast: learn from captured sessions", "", "[Service]", f"ExecStart={program}", *kept]
+    lines = [
+        "[Unit]",
+        "Description=Holdfast: learn from captured sessions",
+        "",
+        "[Service]",
+        f"ExecStart={program}",
+        *kept,
+    ]
     lines += ["Restart=on-failure", "Nice=10", "", "[Install]", "WantedBy=default.target", ""]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines), encoding="utf-8")
@@ -113,7 +120,9 @@ def _read(path: Path) -> dict[str, Any]:
     except ValueError:
         settings = None
     if not isinstance(settings, dict) or not isinstance(settings.get("hooks", {}), dict):
-        raise holdfast.BadInput("BAD_OPTION", f"{path} is not what Claude Code writes: mend it first; nothing was changed")
+        raise holdfast.BadInput(
+            "BAD_OPTION", f"{path} is not what Claude Code writes: mend it first; nothing was changed"
+        )
     return settings
 
 

@@ -54,7 +54,11 @@ def search(
         ensure_tables(tx)
         while True:
             rows = tx.execute(query("search"), values | {"most": most})
-            if len(rows) == limit or most >= RANKED or most > tx.execute(query("matches"), {"query": words, "most": most + 1})[0][0]:
+            if (
+                len(rows) == limit
+                or most >= RANKED
+                or most > tx.execute(query("matches"), {"query": words, "most": most + 1})[0][0]
+            ):
                 return [_row(_COLUMNS, row) for row in rows]
             most *= 10  # filters left too few of the best matches
 
@@ -108,7 +112,9 @@ def approve(app: App, name: str) -> None:
         ensure_tables(tx)
         _get(tx, name)
         if not _sharing(tx):
-            raise NotShared("SHARING_OFF", "sharing is off: turn it on with `holdfast capture sharing on`, then approve")
+            raise NotShared(
+                "SHARING_OFF", "sharing is off: turn it on with `holdfast capture sharing on`, then approve"
+            )
         tx.execute(query("approval_add"), {"id": new_id(), "learning_id": name, "at": now(), "decision": "approved"})
         tx.execute(query("learning_status"), {"id": name, "status": "approved"})
 
@@ -147,6 +153,4 @@ def _get(tx: Any, name: str) -> dict[str, Any]:
 
 
 def _row(columns: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:
-    return {
-        name: json.loads(value) if name in _JSON else value for name, value in zip(columns, row, strict=True)
-    }
+    return {name: json.loads(value) if name in _JSON else value for name, value in zip(columns, row, strict=True)}

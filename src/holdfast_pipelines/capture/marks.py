@@ -6,9 +6,9 @@ import os
 from time import gmtime, strftime, time_ns
 
 try:
-    from _sha2 import sha256
+    from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]
 except ImportError:  # Python 3.11
-    from _sha256 import sha256
+    from _sha256 import sha256  # type: ignore[import-not-found,no-redef,unused-ignore]
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _BLOCK = 64

@@ -40,7 +40,10 @@ _EMPTY = frozenset((
     "hidden", "redacted", "empty", "missing", "invalid", "expired", "wrong", "incorrect", "changed", "not", "the", "a",
     "an", "your", "it", "and", "for", "yes", "no", "env", "default", "sha256", "hs256", "bearer", "basic", "jwt",
 ))  # fmt: skip
-_CODE_TEXT = r"[(\[{<$]|^%[s({]|^\*+|^\.{2,}|^x{3,}$|^_+$|^(?:os|process|self|this|config|settings|env|args|request|req|ctx|app|options|props|params|data|user|secrets)\."
+_CODE_TEXT = (
+    r"[(\[{<$]|^%[s({]|^\*+|^\.{2,}|^x{3,}$|^_+$"
+    r"|^(?:os|process|self|this|config|settings|env|args|request|req|ctx|app|options|props|params|data|user|secrets)\."
+)
 _BARE_NUMBER = 6  # digits: fewer count something
 _QUOTED_SHORTEST = 4
 

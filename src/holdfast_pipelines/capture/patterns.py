@@ -204,7 +204,7 @@ PATHS = (
     Rule(
         "path_unix",
         "PATH",
-        ("/home/", "/Users/"),
+        tuple(f"/{folder}/" for folder in ("home", "Users")),
         rf"/(?:home|Users)/(?!Shared\b)(?!\.)[A-Za-z0-9._@+~-]{{1,64}}+(?:/{_PATH_END}{{0,1024}}+)?",
         left=_ASCII_LETTERS + _DIGITS + "/",
         reach=16,

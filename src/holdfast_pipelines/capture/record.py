@@ -88,7 +88,11 @@ def _add(tx: Any, record: dict[str, Any], conversation: str, part: int) -> bool:
     }
     if tx.execute(query("message_known"), values):
         return False
-    if message["source_id"] is not None and message["tool_calls"] is None and tx.execute(query("message_claim"), values):
+    if (
+        message["source_id"] is not None
+        and message["tool_calls"] is None
+        and tx.execute(query("message_claim"), values)
+    ):
         return False
     tx.execute(query("message_add"), values)
     for rule, category, digest in message["findings"]:
@@ -97,7 +101,14 @@ def _add(tx: Any, record: dict[str, Any], conversation: str, part: int) -> bool:
 
 
 def log(
-    tx: Any, message: dict[str, Any], rule: str, category: str, *, digest: str, detector: str = "rule", sure: float = 1.0
+    tx: Any,
+    message: dict[str, Any],
+    rule: str,
+    category: str,
+    *,
+    digest: str,
+    detector: str = "rule",
+    sure: float = 1.0,
 ) -> None:
     """One line for what was taken out."""
     line = {"id": new_id(), "conversation_id": message["conversation_id"], "message_id": message["id"]}

@@ -75,7 +75,8 @@ def _plain(sign: str, written: str) -> str:
 
 def _once(text: str, findings: list[Finding], digest: Callable[[str], str]) -> str:
     def replaced(text: str, spans: Iterable[Span]) -> str:
-        parts, last = [], 0
+        parts: list[str] = []
+        last = 0
         for start, end, rule, category in spans:
             findings.append(Finding(rule, category, digest(text[start:end])))
             parts += (text[last:start], f"[REDACTED_{category}]")

@@ -96,7 +96,6 @@ def _register_upkeep(app: holdfast.App, places: Places) -> None:
 
     app.schedule("capture-spool", capture_spool.call(), every=10)
 
-    @app.sweeper(every=600, queue=QUEUE)
     def capture_rows_without_a_job() -> list[Any]:
         """Rows whose job was lost, by the last activity of their conversation."""
         before = (datetime.now(UTC) - SWEPT_AFTER).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -111,6 +110,8 @@ def _register_upkeep(app: holdfast.App, places: Places) -> None:
                 handler.using(coalesce_key=name).call(conversation_id=name) for (name,) in rows if handler is not None
             ]
         return found
+
+    app.sweeper(capture_rows_without_a_job, every=600, queue=QUEUE)
 
 
 app = application()

@@ -20,17 +20,21 @@ _SIGNS = {
     "pattern": r"\b(?:pattern|architecture|design|abstraction|interface|decorator|transaction|idempoten\w+)\b",
 }
 _VALUE_WORDS = re.compile(r"\b(?:error|bug|fix|implement|optimi[sz]e|pattern|architecture|design|test)", re.IGNORECASE)
-_GENERIC = re.compile(r"^(?:write tests|use logging|follow best practices|add comments|handle errors)\.?$", re.IGNORECASE)
+_GENERIC = re.compile(
+    r"^(?:write tests|use logging|follow best practices|add comments|handle errors)\.?$", re.IGNORECASE
+)
 _ADVICE = re.compile(r"\b(?:use|set|add|run|avoid|call|move|replace|wrap|check|always|never|instead)\b", re.IGNORECASE)
 _WORTH = 0.3
 _MOST_CATEGORIES = 2
 _SHORTEST, _LONGEST = 100, 4_000
 _TAG = re.compile(r"\b[a-z][a-z0-9_+.-]{2,24}\b")
-_COMMON = frozenset(
-    "the and for that this with from you your are was were have has had not but can could would should will into then "
-    "than when what which while where there here they them their its it's our also just like only some any all one two "
-    "does did done use used using make made get got now new see need want because redacted_path redacted".split()
-)
+_COMMON = frozenset((
+    "the", "and", "for", "that", "this", "with", "from", "you", "your", "are", "was", "were", "have", "has", "had",
+    "not", "but", "can", "could", "would", "should", "will", "into", "then", "than", "when", "what", "which",
+    "while", "where", "there", "here", "they", "them", "their", "its", "our", "also", "just", "like", "only", "some",
+    "any", "all", "one", "two", "does", "did", "done", "use", "used", "using", "make", "made", "get", "got", "now",
+    "new", "see", "need", "want", "because",
+))  # fmt: skip
 
 
 def value_of(messages: list[Message]) -> float:

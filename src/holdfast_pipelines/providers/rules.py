@@ -65,20 +65,24 @@ class Extractor(Protocol):
 
 _NAME = r"[A-Z][a-zA-Z'\u00c0-\u024f-]{1,30}"
 _NAMES = rf"({_NAME}(?: {_NAME}){{1,2}})"
+_INTRODUCED = r"(?:[Mm]y name is|[Tt]his is|[Ii] am|I'm|[Ss]igned,?|[Rr]egards,?)[ \n]{1,3}"
+_TRAILER = r"(?:Signed-off-by|Co-authored-by|Author|Reviewed-by|Reported-by): "
+_FORM = r"(?:Inc|LLC|GmbH|Ltd|Corp|AG|S\.A|B\.V)\b\.?"
+_STREET = r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd)\b"
+_STRASSE = r"[A-Z\u00c4\u00d6\u00dc][a-z\u00e4\u00f6\u00fc\u00df]{2,30}(?:stra\u00dfe|strasse|gasse|platz)"
+_NUMBERED = r"(?i)\b(?:customer|employee|patient|passport|member|driver'?s? licen[cs]e)[ _]?(?:id|no|number|nr)?"
+_TOLD = r"(?i)\b(?:password|passcode|pin|passphrase|login code)(?: for \w{1,20})? is:? "
 _RULES = (
-    ("PERSON_NAME", "introduced", 0.9, rf"(?:[Mm]y name is|[Tt]his is|[Ii] am|I'm|[Ss]igned,?|[Rr]egards,?)[ \n]{{1,3}}{_NAMES}"),
-    ("PERSON_NAME", "commit_trailer", 0.95, rf"(?:Signed-off-by|Co-authored-by|Author|Reviewed-by|Reported-by): {_NAMES}"),
+    ("PERSON_NAME", "introduced", 0.9, _INTRODUCED + _NAMES),
+    ("PERSON_NAME", "commit_trailer", 0.95, _TRAILER + _NAMES),
     ("PERSON_NAME", "title", 0.9, rf"\b(?:Mr|Mrs|Ms|Dr|Prof)\. ({_NAME}(?: {_NAME})?)"),
-    ("ORGANIZATION", "legal_form", 0.85, rf"\b({_NAME}(?: {_NAME}){{0,3}},? (?:Inc|LLC|GmbH|Ltd|Corp|AG|S\.A|B\.V)\b\.?)"),
+    ("ORGANIZATION", "legal_form", 0.85, rf"\b({_NAME}(?: {_NAME}){{0,3}},? {_FORM})"),
     ("ORGANIZATION", "employer", 0.85, rf"\b[Ii] work (?:at|for) ({_NAME}(?: {_NAME}){{0,2}})"),
-    ("ADDRESS", "street", 0.85,
-     r"\b(\d{1,5} (?:[A-Z][a-z]{1,20} ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd)\b)"),
-    ("ADDRESS", "street_german", 0.85, r"\b([A-Z\u00c4\u00d6\u00dc][a-z\u00e4\u00f6\u00fc\u00df]{2,30}(?:stra\u00dfe|strasse|gasse|platz) \d{1,4})"),
-    ("CUSTOM_IDENTIFIER", "numbered_person", 0.9,
-     r"(?i)\b(?:customer|employee|patient|passport|member|driver'?s? licen[cs]e)[ _]?(?:id|no|number|nr)?\.?[ :#=]{1,3}([A-Z]{0,4}-?\d{4,12})\b"),
-    ("CONTEXTUAL_SECRET", "told_secret", 0.85,
-     r"(?i)\b(?:password|passcode|pin|passphrase|login code)(?: for \w{1,20})? is:? [\"'`]?((?=\S*\d)[^\s\"'`]{4,64})"),
-)  # fmt: skip
+    ("ADDRESS", "street", 0.85, rf"\b(\d{{1,5}} (?:[A-Z][a-z]{{1,20}} ){{1,3}}{_STREET})"),
+    ("ADDRESS", "street_german", 0.85, rf"\b({_STRASSE} \d{{1,4}})"),
+    ("CUSTOM_IDENTIFIER", "numbered_person", 0.9, _NUMBERED + r"\.?[ :#=]{1,3}([A-Z]{0,4}-?\d{4,12})\b"),
+    ("CONTEXTUAL_SECRET", "told_secret", 0.85, _TOLD + r"[\"'`]?((?=\S*\d)[^\s\"'`]{4,64})"),
+)
 
 
 class RulesValidator:

@@ -21,7 +21,11 @@ class Home:
         self.folder = folder / "data"
         self.project = folder / "project"
         self.project.mkdir()
-        self.environment = {"HOLDFAST_CAPTURE_FOLDER": str(self.folder), "HOME": str(folder), "PATH": os.environ["PATH"]}
+        self.environment = {
+            "HOLDFAST_CAPTURE_FOLDER": str(self.folder),
+            "HOME": str(folder),
+            "PATH": os.environ["PATH"],
+        }
 
     @property
     def database(self) -> Path:
@@ -68,8 +72,8 @@ class Home:
 
 def files_with(folder: Path, *secrets: bytes) -> list[str]:
     """Every file below that holds one of these."""
-    found = []
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and any(secret in path.read_bytes() for secret in secrets):
-            found.append(path.name)
-    return found
+    return [
+        path.name
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and any(secret in path.read_bytes() for secret in secrets)
+    ]

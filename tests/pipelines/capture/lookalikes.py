@@ -7,20 +7,20 @@ import string
 from collections.abc import Iterator
 from uuid import UUID
 
-from tests.pipelines.capture.samples import ALNUM, HEX, digits, text
+from tests.pipelines.capture.samples import ALNUM, HEX, HOME, USERS, digits, text
 
 FIXED = (
     "upgrade to v1.2.3 and then 2.10.0-rc.1",
     "Python 3.11.9, node v20.20.2, chrome version 131.0.6778.86",
     "requires package==1.2.3.4 or newer",
     "/usr/local/bin/python and /etc/hosts and /var/log/syslog",
-    "see src/home/index.html and ./home/page",
-    "https://example.com/home/page and https://example.com/Users/list",
+    f"see src{HOME}index.html and .{HOME}page",
+    f"https://example.com{HOME}page and https://example.com{USERS}list",
     "token: string; password: str; secret: Optional[str] = None",
     "function login(user: string, password: string): Promise<string>",
     "max_tokens=4096, token_count: 512, tokens_used = 93",
     "password = os.environ['DB_PASSWORD']",
-    "api_key = os.getenv(\"OPENAI_API_KEY\")",
+    'api_key = os.getenv("OPENAI_API_KEY")',
     "const token = process.env.API_TOKEN;",
     "secret = request.headers.get('X-Secret')",
     'password: "${DB_PASSWORD}"',

@@ -130,7 +130,7 @@ def path(rng: random.Random) -> str:
     user = rng.choice(["jane", "bob.smith", "m-lee", "dev_01", "ana"])
     return rng.choice([
         f"{HOME}{user}/src/app/main.py", f"{USERS}{user}/Documents/plan.md", f"{HOME}{user}", f"/mnt/c{USERS}{user}/a.txt",
-        f"C:\\Users\\{user}\\AppData\\Local\\x.log", f"C:\\\\Users\\\\{user}\\\\x", f"D:/Users/{user}/repo/x.py",
+        f"C:\\Users\\{user}\\AppData\\Local\\x.log", f"C:\\\\Users\\\\{user}\\\\x", f"D:{USERS}{user}/repo/x.py",
         "C:\\Users\\John Smith\\Desktop\\x.txt",
     ])  # fmt: skip
 
@@ -158,8 +158,12 @@ def url(rng: random.Random) -> str:
 
 
 def database_url(rng: random.Random) -> str:
-    scheme = rng.choice(["postgresql", "postgres", "mysql", "mongodb+srv", "redis", "amqp", "postgresql+psycopg", "mssql"])
-    return f"{scheme}://{rng.choice(['app', 'root', 'svc_1'])}:{text(rng, ALNUM + '-_.!', 12)}@db-1.example.com:5432/shop"
+    scheme = rng.choice(
+        ["postgresql", "postgres", "mysql", "mongodb+srv", "redis", "amqp", "postgresql+psycopg", "mssql"]
+    )
+    return (
+        f"{scheme}://{rng.choice(['app', 'root', 'svc_1'])}:{text(rng, ALNUM + '-_.!', 12)}@db-1.example.com:5432/shop"
+    )
 
 
 def azure(rng: random.Random) -> str:

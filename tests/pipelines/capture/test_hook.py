@@ -16,7 +16,10 @@ SECRETS = (KEY.encode(), MAIL.encode(), b"hunter2x9")
 
 
 def answer(name: str, *blocks: dict, **fields: object) -> str:
-    lines = [{"type": "assistant", "isSidechain": False, "message": {"id": name, "content": [block]}, **fields} for block in blocks]
+    lines = [
+        {"type": "assistant", "isSidechain": False, "message": {"id": name, "content": [block]}, **fields}
+        for block in blocks
+    ]
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
@@ -69,7 +72,9 @@ def test_an_absolute_address_is_used(home, tmp_path, name):
 
 
 def test_the_sources_own_shape_of_an_event_is_taken(home):
-    home.run(json.dumps({"event": "UserPromptSubmit", "conversation_id": "c-1", "content": f"write to {MAIL}"}).encode())
+    home.run(
+        json.dumps({"event": "UserPromptSubmit", "conversation_id": "c-1", "content": f"write to {MAIL}"}).encode()
+    )
     assert home.texts() == ["write to [REDACTED_EMAIL]"]
 
 
@@ -84,7 +89,9 @@ def test_a_tools_answer_is_kept_with_its_name(home):
     (text,) = home.texts()
     assert text.startswith("Bash\ncommand: cat .env")
     assert "[REDACTED_ANTHROPIC_KEY]" in text
-    assert json.loads(home.rows("select tool_calls from messages")[0][0]) == [{"tool_name": "Bash", "status": "success"}]
+    assert json.loads(home.rows("select tool_calls from messages")[0][0]) == [
+        {"tool_name": "Bash", "status": "success"}
+    ]
     assert files_with(home.folder, *SECRETS) == []
 
 

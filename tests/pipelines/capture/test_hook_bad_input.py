@@ -125,7 +125,9 @@ def small_disk(folder) -> bool:
     """A file system of a megabyte of its own, where that may be had."""
     if os.geteuid() != 0:
         return False
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "none", folder], check=False, capture_output=True)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "none", folder], check=False, capture_output=True
+    )
     return done.returncode == 0
 
 
@@ -153,7 +155,11 @@ def test_a_read_only_database_is_spooled(home, tmp_path):
     folder = tmp_path / "sealed"
     home.environment["HOLDFAST_CAPTURE_URL"] = f"sqlite:///{folder}/own.db"
     home.event("UserPromptSubmit", prompt="first")
-    mounted = os.geteuid() == 0 and subprocess.run(["mount", "--bind", "-o", "ro", folder, folder], check=False, capture_output=True).returncode == 0
+    mounted = (
+        os.geteuid() == 0
+        and subprocess.run(["mount", "--bind", "-o", "ro", folder, folder], check=False, capture_output=True).returncode
+        == 0
+    )
     if mounted:
         subprocess.run(["mount", "-o", "remount,bind,ro", folder], check=True)
     else:
@@ -192,11 +198,17 @@ def test_two_hundred_hooks_at_once_lose_nothing(home):
     number = int(os.environ.get("HOLDFAST_HOOKS", "200"))
     home.event("UserPromptSubmit", prompt="the first", session="s0")
     with ThreadPoolExecutor(32) as pool:
-        list(pool.map(lambda n: home.event("UserPromptSubmit", prompt=f"prompt {n}", session=f"s{n % 5}"), range(number)))
+        list(
+            pool.map(lambda n: home.event("UserPromptSubmit", prompt=f"prompt {n}", session=f"s{n % 5}"), range(number))
+        )
     with holdfast.App(f"sqlite:///{home.database}") as app:
-        while drain(app, str(home.folder / "spool" / home.database.as_posix().strip("/").replace("/", "-")[-100:]), 1_000):
+        while drain(
+            app, str(home.folder / "spool" / home.database.as_posix().strip("/").replace("/", "-")[-100:]), 1_000
+        ):
             pass
     assert home.spooled() == []
     assert sorted(home.texts()) == sorted(["the first", *(f"prompt {n}" for n in range(number))])
-    assert home.rows("select count(*) from (select 1 from messages group by conversation_id having max(sequence) <> count(*))") == [(0,)]
+    assert home.rows(
+        "select count(*) from (select 1 from messages group by conversation_id having max(sequence) <> count(*))"
+    ) == [(0,)]
     assert home.rows("select count(*) from job_queue") == [(5,)]

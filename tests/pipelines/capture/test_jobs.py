@@ -71,7 +71,10 @@ def test_many_messages_of_a_conversation_are_one_validation(app):
 
 
 def test_what_the_validator_finds_is_gone_from_every_file(app, places):
-    tell(app, [("user", f"My name is {NAME.decode()} and I live at 12 Long Acre Road.")] + [("assistant", "x" * 3000)] * 3)
+    tell(
+        app,
+        [("user", f"My name is {NAME.decode()} and I live at 12 Long Acre Road.")] + [("assistant", "x" * 3000)] * 3,
+    )
     assert files_with_parent(places) != []
     drain(app)
     (text,) = rows(app, "select content from messages where role = 'user'")[0]
@@ -110,18 +113,18 @@ def test_a_reader_that_stands_in_the_way_only_delays_the_scrub(app, places, cloc
 def test_a_word_that_is_taken_out_of_a_learning_is_gone_from_the_index(app, places):
     tell(app, SESSION, ended=True)
     drain(app)
-    secret = "zanzibarquux"
+    word = "zanzibarquux"
     with app.transaction() as tx:
         tx.execute("pragma secure_delete = on")
-        tx.execute("update learnings set content = content || ' ' || :s, title = :s", {"s": secret})
-    assert learnings.search(app, secret)
+        tx.execute("update learnings set content = content || ' ' || :s, title = :s", {"s": word})
+    assert learnings.search(app, word)
     with app.transaction() as tx:
-        tx.execute("update learnings set content = replace(content, :s, ''), title = 'x'", {"s": secret})
+        tx.execute("update learnings set content = replace(content, :s, ''), title = 'x'", {"s": word})
     assert app.checkpoint()
     from pathlib import Path
 
-    assert learnings.search(app, secret) == []
-    assert files_with(Path(places.folder), secret.encode()) == []
+    assert learnings.search(app, word) == []
+    assert files_with(Path(places.folder), word.encode()) == []
 
 
 def test_a_conversation_is_learned_from_once_it_rests(app, clock):

@@ -37,7 +37,7 @@ def figures():
         for finding in sanitise(text)[1]:
             wrong[finding.category.lower().removesuffix("_key")] += 1
             examples.append(f"{finding.rule} took: {text}")
-    show(seed, count, missed, right, wrong, examples)
+    print(table(seed, count, missed, right, wrong), *examples[:40], sep="\n")  # noqa: T201  # the figures are what is shown
     return count, missed, right, wrong, examples
 
 
@@ -48,15 +48,14 @@ def fits(finding, category) -> bool:
     )
 
 
-def show(seed, count, missed, right, wrong, examples) -> None:
-    print(f"\nseed {seed}; {sum(count.values())} samples, {count['look-alike']} of them look-alikes")
-    print(f"{'category':14} {'samples':>7} {'recall':>7} {'precision':>9}")
-    for category in sorted(set(count) | set(wrong)):
-        if category != "look-alike":
-            recall = 1 - missed[category] / max(1, count[category])
-            precision = right[category] / max(1, right[category] + wrong[category])
-            print(f"{category:14} {count[category]:7} {recall:7.3f} {precision:9.3f}")
-    print(*examples[:40], sep="\n")
+def table(seed, count, missed, right, wrong) -> str:
+    lines = [f"\nseed {seed}; {sum(count.values())} samples, {count['look-alike']} of them look-alikes"]
+    lines.append(f"{'category':14} {'samples':>7} {'recall':>7} {'precision':>9}")
+    for category in sorted((set(count) | set(wrong)) - {"look-alike"}):
+        recall = 1 - missed[category] / max(1, count[category])
+        precision = right[category] / max(1, right[category] + wrong[category])
+        lines.append(f"{category:14} {count[category]:7} {recall:7.3f} {precision:9.3f}")
+    return "\n".join(lines)
 
 
 def test_there_are_enough_samples(figures):
