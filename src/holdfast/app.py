@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from holdfast.asked import OPTIONS, checked, depths, is_plain, names, news_of, requests
 from holdfast.batches import Maps
+from holdfast.engine.block import Block
 from holdfast.engine.desk import Desk
 from holdfast.engine.jobs import enqueue, outcomes
 from holdfast.handle import Handle
@@ -267,9 +268,7 @@ class App(Maps, LimitDoor):
 
     def transaction(self) -> AbstractContextManager[Any]:
         """`with app.transaction() as tx: tx.execute(...); job.enqueue(...)`: all of it commits, or none."""
-        from contextlib import contextmanager  # noqa: PLC0415
-
-        return contextmanager(self.desk.transaction)()
+        return Block(self.desk.transaction())
 
     def checkpoint(self) -> bool:
         """Fold SQLite's log into the file and cut it to nothing; whether that could be done now.

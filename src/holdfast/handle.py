@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from math import isnan
 from time import monotonic
 
 from holdfast.model.errors import BadInput, HoldfastError, JobCancelled, JobFailed, ResultTimeout
@@ -89,7 +88,7 @@ def deadline_of(timeout: object) -> float:
     """When a wait is over, by the monotonic clock."""
     if timeout is None:
         return float("inf")
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or isnan(timeout):
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout != timeout:
         raise BadInput("BAD_OPTION", f"timeout is a number of seconds, or None to wait for ever, not {shown(timeout)}")
     return monotonic() + timeout
 

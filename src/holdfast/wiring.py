@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 
 from holdfast.model.errors import BadInput, StoreError
 from holdfast.model.settings import check_signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from holdfast.signals.network import Network
     from holdfast.signals.port import Signal
@@ -97,13 +96,22 @@ def _network(scheme: str, signal: str, url: str) -> Network:
     return RabbitNetwork(signal)
 
 
-@contextmanager
-def needs(extra: str) -> Iterator[None]:
+class needs:  # noqa: N801  # read as a word: `with needs("redis"):`
     """Say which extra to install where its library is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise BadInput("BAD_OPTION", f"{error.name} is not installed: pip install 'holdfast[{extra}]'") from None
+
+    __slots__ = ("_extra",)
+
+    def __init__(self, extra: str) -> None:
+        self._extra = extra
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, ModuleNotFoundError):
+            raise BadInput(
+                "BAD_OPTION", f"{error.name} is not installed: pip install 'holdfast[{self._extra}]'"
+            ) from None
 
 
 def _meeting_place(url: str) -> str:

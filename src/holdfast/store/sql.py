@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
-_CAST = re.compile(rf"{_PARAMETER.pattern}(?=(::)?)")
+# Compiled when first needed: a cold hook sends no statement that needs them.
+_PARAMETER = r"(?<![:\w]):([a-z_]+)"
+_CAST = rf"{_PARAMETER}(?=(::)?)"
 
 
 class Queries(dict[str, str]):
@@ -31,7 +32,7 @@ class Queries(dict[str, str]):
         found = self._by_place.get(name)
         if found is None:
             names: dict[str, int] = {}
-            text = _PARAMETER.sub(lambda match: f"?{names.setdefault(match[1], len(names) + 1)}", self[name])
+            text = re.sub(_PARAMETER, lambda match: f"?{names.setdefault(match[1], len(names) + 1)}", self[name])
             found = self._by_place[name] = text, itemgetter(*names)
         return found
 
@@ -43,7 +44,7 @@ class Queries(dict[str, str]):
 
 def named_placeholders(text: str) -> str:
     """A query as a driver takes it that writes `%(name)s` where SQLite writes `:name`."""
-    return _PARAMETER.sub(r"%(\1)s", text.replace("%", "%%"))
+    return re.sub(_PARAMETER, r"%(\1)s", text.replace("%", "%%"))
 
 
 @cache
@@ -58,4 +59,4 @@ def numbered_placeholders(text: str) -> tuple[str, tuple[str, ...]]:
     def numbered(match: re.Match[str]) -> str:
         return f"${names.setdefault(match[1], len(names) + 1)}{'::text' if match[2] else ''}"
 
-    return _CAST.sub(numbered, text), tuple(names)
+    return re.sub(_CAST, numbered, text), tuple(names)

@@ -48,6 +48,7 @@ def run(stdin: Any, environment: Mapping[str, str]) -> None:
 
 def capture(raw: bytes, places: Places, environment: Mapping[str, str]) -> None:
     """From the event's bytes to a stored, or spooled, record."""
+    from holdfast_pipelines.capture import swift  # noqa: PLC0415
     from holdfast_pipelines.capture.events import Clerk, UnusableEvent, read_event  # noqa: PLC0415
 
     try:
@@ -55,6 +56,7 @@ def capture(raw: bytes, places: Places, environment: Mapping[str, str]) -> None:
         if opted_out(environment, event.get("cwd"), environment.get("CLAUDE_PROJECT_DIR")):
             return
         make_folder(places.folder)
+        swift.load(places.folder)
         clerk = Clerk(own_key(places))
         record = clerk.record(event)
     except UnusableEvent as error:
@@ -66,6 +68,7 @@ def capture(raw: bytes, places: Places, environment: Mapping[str, str]) -> None:
         _fetch(clerk, event, record, places, since_prompt=True)
         record["owed"] = not record["messages"]
     _keep(places, record, clerk, event)
+    swift.save(places.folder)
 
 
 def _keep(places: Places, record: dict[str, Any], clerk: Any, event: dict[str, Any]) -> None:

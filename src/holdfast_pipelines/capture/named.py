@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from math import log2
+from holdfast_pipelines.capture.swift import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
 WORDS = (
@@ -51,23 +51,35 @@ _QUOTED_SHORTEST = 4
 def spans(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     """Where the values stand that a name gives away, and by which rule, in order."""
     last = 0
-    for found in re.finditer("|".join(map(re.escape, WORDS)), low):
-        if found.start() < last:
+    for start, end in _places(low):
+        if start < last:
             continue
-        span = _given(text, found.end(), in_name=found[0][-1] in "=:") or _said(text, found.end())
+        span = _given(text, end, in_name=low[end - 1] in "=:") or _said(text, end)
         if span is not None and span[0] >= last:
             last = span[1]
             yield span
+
+
+def _places(low: str) -> list[tuple[int, int]]:
+    """Where the words stand, in order; of two that begin at one place the longer one first."""
+    found = []
+    for word in WORDS:
+        at = low.find(word)
+        while at >= 0:
+            found.append((at, at + len(word)))
+            at = low.find(word, at + len(word))
+    found.sort(key=lambda place: (place[0], -place[1]))
+    return found
 
 
 def _given(text: str, at: int, *, in_name: bool) -> tuple[int, int, str] | None:
     """`password = "..."` and its kin in code, JSON, YAML and environment files."""
     if in_name:
         at -= 1
-    name = re.compile(_NAME_END).match(text, at)
+    name = compiled(_NAME_END).match(text, at)
     rest = "" if name is None else name[0]
-    value = re.compile(_GIVEN).match(text, at + len(rest))
-    if value is None or re.match(_HARMLESS_NAME, rest.lower()):
+    value = compiled(_GIVEN).match(text, at + len(rest))
+    if value is None or compiled(_HARMLESS_NAME).match(rest.lower()):
         return None
     if value["quoted"] is not None:
         return None if _is_no_secret(value["quoted"]) else (*value.span("quoted"), "named_secret")
@@ -90,7 +102,7 @@ def _is_no_secret(value: str) -> bool:
 
 def _is_word_of_code(value: str, name: str) -> bool:
     """Whether what follows without quotes is a type, a call or a number that counts something."""
-    if value.lower().rstrip(".!?") in _EMPTY or "[REDACTED" in value or re.search(_CODE_TEXT, value):
+    if value.lower().rstrip(".!?") in _EMPTY or "[REDACTED" in value or compiled(_CODE_TEXT).search(value):
         return True
     if value.isdigit():
         return len(value) < _BARE_NUMBER and not name.isupper()
@@ -100,7 +112,7 @@ def _is_word_of_code(value: str, name: str) -> bool:
 def _said(text: str, at: int) -> tuple[int, int, str] | None:
     """`the token is ...`: a run of characters without rhyme or reason shortly after such a word, on the same line."""
     line_end = text.find("\n", at, at + _NEAR)
-    for run in re.compile(_RUN).finditer(text, at, at + _NEAR + 512):
+    for run in compiled(_RUN).finditer(text, at, at + _NEAR + 512):
         if run.start() > (line_end if line_end >= 0 else at + _NEAR):
             return None
         if looks_random(run[0].strip("=-_")) and not _goes_on(text, run):
@@ -115,6 +127,7 @@ def _goes_on(text: str, run: re.Match[str]) -> bool:
 
 _ENTROPY = 3.5  # bits for each character; English words have about 3, random hexadecimal digits close to 4
 _HASHES = (40, 64)  # digits of git's hashes
+_HEX = frozenset("0123456789abcdef")
 
 
 def looks_random(run: str) -> bool:
@@ -122,12 +135,12 @@ def looks_random(run: str) -> bool:
     digits = sum(letter.isdigit() for letter in run)
     if digits < 2 or digits == len(run):  # noqa: PLR2004
         return False
-    if re.fullmatch("[0-9a-f]+", run) and len(run) in _HASHES:
+    if len(run) in _HASHES and _HEX.issuperset(run):
         return False
-    if re.fullmatch("[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", run):
+    if compiled("[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}").fullmatch(run):
         return False
     if "-" in run or "_" in run or "/" in run:
-        parts = [part for part in re.split("[-_/]", run) if part]
+        parts = [part for part in run.replace("_", "-").replace("/", "-").split("-") if part]
         if all(part.isalpha() or part.isdigit() for part in parts):
             return False  # words and numbers, as in a file's name
     return entropy(run) >= _ENTROPY
@@ -135,5 +148,7 @@ def looks_random(run: str) -> bool:
 
 def entropy(run: str) -> float:
     """Bits for each character (Shannon)."""
+    from math import log2  # noqa: PLC0415  # seldom needed, and slow to load
+
     size = len(run)
     return -sum(count / size * log2(count / size) for count in map(run.count, set(run)))

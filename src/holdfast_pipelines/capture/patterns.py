@@ -1,4 +1,4 @@
-"""What is taken out of a text, rule by rule. Pure, and on the hook's cold path: `re` alone.
+"""What is taken out of a text, rule by rule. Pure, and on the hook's cold path.
 
 Every pattern runs in linear time. Repetitions are bounded or possessive, and a run of characters is entered at its
 beginning only, so no text is looked at again and again. A rule is compiled when one of its needles is in the text.
@@ -7,6 +7,8 @@ beginning only, so no text is looked at again and again. A rule is compiled when
 from __future__ import annotations
 
 import re
+
+from holdfast_pipelines.capture.swift import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ class Rule:
     `check`: the last word, given the text and the span.
     """
 
-    __slots__ = ("_compiled", "category", "check", "group", "left", "low", "name", "needles", "pattern", "reach")
+    __slots__ = ("category", "check", "group", "left", "low", "name", "needles", "pattern", "reach")
 
     def __init__(
         self,
@@ -56,7 +58,6 @@ class Rule:
         self.left = frozenset(left)
         self.reach = reach
         self.check = check
-        self._compiled: re.Pattern[str] | None = None
 
     def wanted(self, text: str, low: str) -> bool:
         """Whether there is any use in looking closer."""
@@ -65,9 +66,7 @@ class Rule:
 
     def compiled(self) -> re.Pattern[str]:
         """The pattern, made when it is first needed."""
-        if self._compiled is None:
-            self._compiled = re.compile(self.pattern)
-        return self._compiled
+        return compiled(self.pattern)
 
 
 def _key(name: str, prefix: str, body: str) -> Rule:
@@ -139,7 +138,7 @@ _LONE_TOKEN = 16  # a user's name without a password is shorter
 
 def _has_credentials(text: str, start: int, end: int) -> bool | str:
     scheme, _, rest = text[start:end].partition("://")
-    authority = re.split("[/?#]", rest, maxsplit=1)[0]
+    authority = rest.partition("/")[0].partition("?")[0].partition("#")[0]
     user, colon, password = authority.rpartition("@")[0].partition(":")
     if not scheme or password[:1] in {"$", "%", "*"} or (colon and not password):
         return False
@@ -196,7 +195,7 @@ _PARAMETER = (
 
 
 def _carries_token(url: str) -> bool:
-    return re.search(_PARAMETER, url) is not None  # compiled on first use: most texts have no such URL
+    return compiled(_PARAMETER).search(url) is not None
 
 
 _PATH_END = r"[^\s\"'`<>|:;,)\]}*?\[({]"

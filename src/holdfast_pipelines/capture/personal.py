@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from holdfast_pipelines.capture.patterns import Rule, at_start
+from holdfast_pipelines.capture.swift import compiled
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGITS = "0123456789"
@@ -138,7 +137,7 @@ PHONES = (
         ("phone", "mobile", "tel", "call", "fax", "whatsapp", "cell"),
         at_start("[0-9]", r"\w./-") + r"[0-9]{8,14}(?!\w)",
         low=True,
-        check=lambda text, start, _: re.search(_NAMED_BEFORE, text[max(0, start - 40) : start].lower()) is not None,
+        check=lambda text, start, _: compiled(_NAMED_BEFORE).search(text[max(0, start - 40) : start].lower()) is not None,
     ),
 )
 

@@ -7,11 +7,10 @@ changes nothing.
 
 from __future__ import annotations
 
-import re
-
 from holdfast_pipelines.capture import named
 from holdfast_pipelines.capture.patterns import AUTH, JWT, PATHS, PROVIDERS, URL_CREDENTIALS, URL_TOKEN, Rule
 from holdfast_pipelines.capture.personal import CARD, IBAN, IP, MAIL, PHONES, SSN
+from holdfast_pipelines.capture.swift import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def _no_digest(found: str) -> str:
 def _unescaped(text: str) -> str:
     """Signs written as JSON may write them: an escaped at sign hides an address from every rule."""
     if "\\u00" in text:
-        text = re.sub(r"\\u00([2-7][0-9a-fA-F])", lambda found: _plain(chr(int(found[1], 16)), found[0]), text)
+        text = compiled(r"\\u00([2-7][0-9a-fA-F])").sub(lambda found: _plain(chr(int(found[1], 16)), found[0]), text)
     if "\\/" in text:
         text = text.replace("\\/", "/")
     return text
@@ -86,9 +85,8 @@ def _once(text: str, findings: list[Finding], digest: Callable[[str], str]) -> s
     if _BEGIN in text:
         text = replaced(text, _private_keys(text))
     text = _by_rules(text, _BEFORE, replaced)
-    low = _lowered(text)
-    if any(word in low for word in named.WORDS):
-        text = replaced(text, ((start, end, rule, "SECRET") for start, end, rule in named.spans(text, low)))
+    found = named.spans(text, _lowered(text))
+    text = replaced(text, ((start, end, rule, "SECRET") for start, end, rule in found))
     return _by_rules(text, _AFTER, replaced)
 
 
@@ -126,7 +124,7 @@ def _spans(rule: Rule, text: str, low: str) -> Iterable[Span]:
 
 def _private_keys(text: str) -> Iterable[Span]:
     """From the first line of a key to its last; of a key without a last line, what looks like its body."""
-    begins = [found.span() for found in re.finditer(_PEM, text)]
+    begins = [found.span() for found in compiled(_PEM).finditer(text)]
     end_after = 0
     for place, (start, body) in enumerate(begins):
         following = begins[place + 1][0] if place + 1 < len(begins) else len(text)
@@ -136,6 +134,6 @@ def _private_keys(text: str) -> Iterable[Span]:
             closing = text.find("-----", end_after + 9, end_after + 80)
             end = closing + 5 if closing >= 0 else end_after + 9
         else:
-            rest = re.compile(_PEM_REST).match(text, body)
+            rest = compiled(_PEM_REST).match(text, body)
             end = body if rest is None else rest.end()
         yield start, end, "private_key", "PRIVATE_KEY"

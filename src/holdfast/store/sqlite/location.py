@@ -7,7 +7,7 @@ import re
 
 from holdfast.model.errors import BadInput, StoreError
 
-_OCTAL = re.compile(r"\\([0-7]{3})")  # how the kernel writes spaces and the like
+_OCTAL = r"\\([0-7]{3})"  # how the kernel writes spaces and the like
 SAFE_SQLITE = (3, 51, 3)
 SAFE_LINES = {(3, 44): 6, (3, 50): 7}  # older lines that carry the fix from this patch on
 
@@ -102,10 +102,14 @@ def file_system(path: str, mounts: str = "/proc/self/mountinfo") -> str:
         os.close(descriptor)
     for line in text.decode(errors="replace").splitlines():
         left, _, right = line.partition(" - ")
-        mount = _OCTAL.sub(lambda found: chr(int(found[1], 8)), left.split(" ")[4]) if left.count(" ") > 4 else ""  # noqa: PLR2004
+        mount = _plain(left.split(" ")[4]) if left.count(" ") > 4 else ""  # noqa: PLR2004
         if len(mount) >= len(best) and (folder + "/").startswith(mount.rstrip("/") + "/"):
             best, kind = mount, right.split(" ")[0]
     return kind
+
+
+def _plain(mount: str) -> str:
+    return re.sub(_OCTAL, lambda found: chr(int(found[1], 8)), mount) if "\\" in mount else mount
 
 
 def _settings(query: str) -> dict[str, str]:
