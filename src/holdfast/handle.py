@@ -88,7 +88,7 @@ def deadline_of(timeout: object) -> float:
     """When a wait is over, by the monotonic clock."""
     if timeout is None:
         return float("inf")
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout != timeout:
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout == timeout:
         raise BadInput("BAD_OPTION", f"timeout is a number of seconds, or None to wait for ever, not {shown(timeout)}")
     return monotonic() + timeout
 

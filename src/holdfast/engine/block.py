@@ -19,10 +19,10 @@ class Block:
     def __enter__(self) -> Any:
         return next(self._steps)
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None:
             next(self._steps, None)
-            return False
+            return
         try:
             self._steps.throw(error)
         except RuntimeError as raised:
@@ -31,4 +31,3 @@ class Block:
         except BaseException as raised:
             if raised is not error:
                 raise
-        return False

@@ -25,10 +25,24 @@ _FROM_SPOOL = 5
 _FULL = ("STORE_FULL", "ENOSPC", "EDQUOT")
 
 
+_LONG_LOG = 512 * 1024  # of SQLite: whoever opens the file next reads all of it
+_opened: list[App] = []  # stays open to the end: the last to close a file folds its log into it, which takes time
+
+
 def main() -> int:
     """Run the hook and leave at once: there is nothing to tidy up that the system does not."""
     run(sys.stdin.buffer, os.environ)
+    for app in _opened:
+        _close_if_long(app)
     os._exit(0)
+
+
+def _close_if_long(app: App) -> None:
+    try:
+        if os.stat(f"{app.url.partition('?')[0].removeprefix('sqlite:///')}-wal").st_size > _LONG_LOG:  # noqa: PTH116
+            app.close()
+    except Exception:  # noqa: BLE001  # what was captured is safe
+        return
 
 
 def run(stdin: Any, environment: Mapping[str, str]) -> None:
@@ -108,7 +122,8 @@ def _open(places: Places) -> App:
     from holdfast import App  # noqa: PLC0415
 
     make_folder(os.path.dirname(places.database))  # noqa: PTH120
-    return App(places.url, patience=PATIENCE, migrate=False)
+    _opened.append(App(places.url, patience=PATIENCE, migrate=False))
+    return _opened[-1]
 
 
 def _store(app: App, record: dict[str, Any], clerk: Any, event: dict[str, Any], places: Places) -> None:

@@ -137,7 +137,9 @@ PHONES = (
         ("phone", "mobile", "tel", "call", "fax", "whatsapp", "cell"),
         at_start("[0-9]", r"\w./-") + r"[0-9]{8,14}(?!\w)",
         low=True,
-        check=lambda text, start, _: compiled(_NAMED_BEFORE).search(text[max(0, start - 40) : start].lower()) is not None,
+        check=lambda text, start, _: (
+            compiled(_NAMED_BEFORE).search(text[max(0, start - 40) : start].lower()) is not None
+        ),
     ),
 )
 

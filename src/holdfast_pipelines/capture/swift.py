@@ -1,13 +1,13 @@
 """Compiled patterns, kept between processes: a cold hook would spend more time on compiling than on looking.
 
-What is kept is the regular-expression engine's own code for a pattern, under the text of the pattern and in a file named
-after the engine's version. So a changed pattern or another Python never meets old code. The engine checks code that
-it is given; whatever cannot be used is compiled anew.
+What is kept is the regular-expression engine's own code for a pattern, under the text of the pattern and in a file
+named after the engine's version. So a changed pattern or another Python never meets old code. The engine checks code
+that it is given; whatever cannot be used is compiled anew.
 """
 
 from __future__ import annotations
 
-import _sre
+import _sre  # type: ignore[import-not-found,unused-ignore]
 import json
 import os
 import re
@@ -81,9 +81,7 @@ def save(folder: str) -> None:
 def _revived(pattern: str) -> re.Pattern[str] | None:
     try:
         flags, start, end, groups, names, places = _kept[pattern]
-        revived: re.Pattern[str] = _sre.compile(
-            pattern, flags, _code[start:end].tolist(), groups, names, tuple(places)
-        )
+        revived: re.Pattern[str] = _sre.compile(pattern, flags, _code[start:end].tolist(), groups, names, tuple(places))
     except (ValueError, TypeError, RuntimeError, OverflowError):
         return None
     return revived

@@ -13,7 +13,7 @@ import holdfast
 from holdfast_pipelines.capture import learnings
 from holdfast_pipelines.capture.record import ensure_tables
 
-SIZE = int(os.environ.get("HOLDFAST_LEARNINGS", "20000"))
+SIZE = int(os.environ.get("HOLDFAST_LEARNINGS", "5000"))
 
 
 @pytest.mark.slow
