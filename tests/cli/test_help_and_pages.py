@@ -156,7 +156,7 @@ def test_the_list_of_a_family_has_whole_sentences(cli, family):
     """Each as its own help begins: cut sentences tell half of it."""
     listed = " ".join(cli(*family.split()[1:], "--help").out.split("Commands:")[1].split())
     for path, command in COMMANDS.items():
-        if path.startswith(f"{family} "):
+        if path.rpartition(" ")[0] == family:
             sentence = " ".join((command.help or "").split("\n\n")[0].split()).partition(". ")[0].rstrip(".")
             assert f"{path.rpartition(' ')[2]} {sentence}" in listed
     assert "..." not in listed.partition("Examples:")[0]
