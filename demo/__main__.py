@@ -27,6 +27,7 @@ from demo.app import (
     unreliable,
     walk,
 )  # fmt: skip
+from demo.session import learned, tell
 from holdfast import Handle, HoldfastError
 
 PORT = os.environ.get("HOLDFAST_DEMO_PORT", "8321")
@@ -40,6 +41,7 @@ EXPECTED = {
     "poison": "dead_letter",
     "needless": "cancelled",
     "tick": "completed",
+    "sanitize_ai_validation": "completed",
 }
 PATIENCE = 120.0
 
@@ -113,6 +115,8 @@ def feed(worker: subprocess.Popen[bytes]) -> dict[str, list[Handle]]:
         "needless": [needless.enqueue(hours=2) for _ in range(3)],
         "tick": app.enqueue_many(tick.call(number=number) for number in range(2_000)),
     }
+    if app.url.startswith("sqlite:"):
+        handles["sanitize_ai_validation"] = tell(app)
     try:
         time.sleep(1)  # let one of them begin, so that both a waiting and a running job are cancelled
         check_alive(worker)
@@ -125,7 +129,7 @@ def feed(worker: subprocess.Popen[bytes]) -> dict[str, list[Handle]]:
 
 def watch(handles: dict[str, list[Handle]], worker: subprocess.Popen[bytes]) -> bool:
     """Show progress until all have ended; False when they do not in time."""
-    columns = (TextColumn("{task.description:>14}"), BarColumn(40), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description:>22}"), BarColumn(40), MofNCompleteColumn(), TimeElapsedColumn())
     progress = Progress(*columns, console=console)
     bars = {kind: progress.add_task(kind, total=len(some)) for kind, some in handles.items()}
     waiting = {kind: {handle.id for handle in some} for kind, some in handles.items()}
@@ -160,6 +164,8 @@ def summary(handles: dict[str, list[Handle]]) -> None:
     console.print()
     console.print(table)
     story = handles["poison"][0]
+    if "sanitize_ai_validation" in handles:
+        console.print(f"\n[bold]a captured session taught[/bold]\n  {learned(app) or 'nothing yet'}")
     console.print(f"\n[bold]holdfast job explain {story.id}[/bold]\n  {app.explain(story.id)['reasons'][0]['text']}")
 
 

@@ -10,8 +10,12 @@ from collections import Counter
 from pathlib import Path
 
 import holdfast
+from demo import session
+from holdfast_pipelines.capture.jobs import register
 
 app = holdfast.App()
+if app.url.startswith("sqlite:"):  # sessions are captured into a file
+    register(app, session.places(app.url))
 
 ROOT = Path(__file__).resolve().parent.parent
 

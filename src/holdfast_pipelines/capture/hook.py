@@ -130,12 +130,12 @@ def _store(app: App, record: dict[str, Any], clerk: Any, event: dict[str, Any], 
     from holdfast_pipelines.capture.record import AnswerOwed, store  # noqa: PLC0415
 
     try:
-        store(app, record, answers_fetched=record["event"] == "Stop")
+        store(app, record, fetched=record["event"] == "Stop")
     except AnswerOwed:
         said, record["messages"] = record["messages"], []
         _fetch(clerk, event, record, places, since_prompt=False)
         record["messages"] += said
-        store(app, record)
+        store(app, record, fetched=True)
 
 
 def _fetch(clerk: Any, event: dict[str, Any], record: dict[str, Any], places: Places, *, since_prompt: bool) -> None:

@@ -27,11 +27,15 @@ class AnswerOwed(Exception):
     """An answer of this session was not in its transcript when it ended: fetch it first, so that it keeps its place."""
 
 
-def store(app: App, record: dict[str, Any], *, answers_fetched: bool = True) -> int:
-    """Write a record; answers how many messages are new. A record that is there already changes nothing."""
+def store(app: App, record: dict[str, Any], *, fetched: bool | None = None) -> int:
+    """Write a record; answers how many messages are new. A record that is there already changes nothing.
+
+    `fetched` says whether the record has all answers of its session's transcript. False: AnswerOwed if one is missing
+    and nothing is written. None: nobody has looked, and what is owed stays owed.
+    """
     with app.transaction() as tx:
         ensure_tables(tx)
-        return _store(app, tx, record, answers_fetched=answers_fetched)
+        return _store(app, tx, record, fetched=fetched)
 
 
 def ensure_tables(tx: Any) -> None:
@@ -47,20 +51,25 @@ def ensure_tables(tx: Any) -> None:
         tx.execute(statement)
 
 
-def _store(app: App, tx: Any, record: dict[str, Any], *, answers_fetched: bool) -> int:
-    at = record["at"]
+def _store(app: App, tx: Any, record: dict[str, Any], *, fetched: bool | None) -> int:
+    at, owed = record["at"], 0
     names = {"session_id": record["session_id"], "conversation_id": record["conversation_id"]}
     known = tx.execute(query("conversation"), names)
     if known:
         conversation, owed = known[0]
-        if owed and not answers_fetched:
+        if owed and fetched is False:
             raise AnswerOwed
     else:
         conversation = new_id()
         values = {"id": conversation, "session_id": record["session_id"], "project": record["project"], "at": at}
         tx.execute(query("conversation_add"), values | {"version": record["version"]})
     new = sum(_add(tx, record, conversation, part) for part in range(len(record["messages"])))
-    state = {"id": conversation, "at": at, "owed": int(record["owed"]), "ended": int(record["ended"])}
+    state = {
+        "id": conversation,
+        "at": at,
+        "owed": int(record["owed"] or (owed and fetched is None)),
+        "ended": int(record["ended"]),
+    }
     tx.execute(query("conversation_touch"), state)
     if new or record["ended"]:
         app.enqueue(

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_MOST = 500  # patterns, so that those of older versions go one day
 _HEADER = 8  # digits of the length of what comes first
 _ready: dict[str, re.Pattern[str]] = {}
 _kept: dict[str, Any] = {}
@@ -66,15 +67,19 @@ def save(folder: str) -> None:
     header: dict[str, Any] = {}
     codes: list[int] = []
     try:
-        for pattern in _ready:
-            flags, code, groups, names, places = _taken_apart(pattern)
+        for pattern in (*_fresh, *list(_kept)[:_MOST]):
+            if pattern in _fresh:
+                flags, code, groups, names, places = _taken_apart(pattern)
+            else:
+                flags, start, end, groups, names, places = _kept[pattern]
+                code = _code[start:end].tolist()
             header[pattern] = [flags, len(codes), len(codes) + len(code), groups, names, places]
             codes += code
         written = json.dumps(header).encode()
         written += b" " * (-len(written) % 4)
         blob = b"".join(number.to_bytes(4, _byte_order()) for number in codes)
         _write(file_in(folder), f"{len(written):0{_HEADER}}".encode() + written + blob)
-    except (OSError, AttributeError, OverflowError):  # a full disk, or an engine that is made differently
+    except (OSError, AttributeError, OverflowError, ValueError, TypeError):  # no space, or an engine made differently
         return
 
 

@@ -193,6 +193,21 @@ def test_the_spool_is_drained_in_the_order_of_capture_and_a_bad_file_is_put_asid
     assert home.spooled() == []
 
 
+def test_what_is_owed_stays_owed_while_events_wait_in_the_spool(home):
+    transcript = home.project / "transcript.jsonl"
+    transcript.write_text("")
+    home.event("UserPromptSubmit", prompt="one")
+    home.event("Stop")
+    other = apsw.Connection(str(home.database))
+    other.execute("begin immediate")
+    home.event("UserPromptSubmit", prompt="two")
+    other.execute("rollback")
+    other.close()
+    with holdfast.App(f"sqlite:///{home.database}") as app:
+        drain(app, str(home.spooled()[0].parent), 10)
+    assert home.rows("select transcript_owed from conversations") == [(1,)]
+
+
 @pytest.mark.slow
 def test_many_hooks_at_once_lose_nothing(home):
     """HOLDFAST_HOOKS=200 is the full size."""

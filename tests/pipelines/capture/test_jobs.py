@@ -11,8 +11,8 @@ import holdfast
 from holdfast.testing import Clock, drain
 from holdfast_pipelines.capture import learnings, record, spool
 from holdfast_pipelines.capture.events import Clerk
+from holdfast_pipelines.capture.jobs import application
 from holdfast_pipelines.capture.places import Places
-from holdfast_pipelines.capture.work import application
 from tests.pipelines.capture.hooks import files_with
 
 NAME = b"Wilhelmina Featherstone"
