@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast_pipelines.capture.marks import content_hash, new_id, now
 from holdfast_pipelines.capture.queries import query
+from holdfast_pipelines.capture.record import ensure_tables
 from holdfast_pipelines.providers.extraction import confidence_of, threshold_of
 from holdfast_pipelines.providers.rules import Message
 
@@ -31,6 +32,7 @@ def extract(
     good = [draft for draft in drafts if confidence_of(draft) >= threshold_of(draft.category, min_confidence)]
     texts = {message.id: message for message in messages}
     with app.transaction() as tx:
+        ensure_tables(tx)
         stored = sum(_store(tx, conversation_id, draft, texts, extractor.name) for draft in good)
         if rows:
             tx.execute(query("extracted"), {"conversation_id": conversation_id, "sequence": rows[-1][4]})

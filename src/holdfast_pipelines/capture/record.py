@@ -39,7 +39,9 @@ def store(app: App, record: dict[str, Any], *, fetched: bool | None = None) -> i
 
 
 def ensure_tables(tx: Any) -> None:
-    """Make the tables where there are none; those of others, and of other versions, are left as they are."""
+    """Get ready to write: make the tables where there are none; those of others, or of other versions, stay."""
+    # Whoever writes must zero what he moves, too: a page that is split leaves copies behind.
+    tx.execute(query("secure_delete"))
     found = {name for (name,) in tx.execute(query("schema_look"))}
     if "capture_schema" in found:
         if tx.execute(query("schema_version")) != [(SCHEMA,)]:

@@ -23,7 +23,7 @@ def validate(app: App, conversation_id: str, validator: Validator, key: bytes) -
     while messages := _waiting(app, conversation_id):
         judged = [_judged(message, validator, key) for message in messages]
         with app.transaction() as tx:
-            tx.execute(query("secure_delete"))
+            record.ensure_tables(tx)
             found += sum(_write(tx, conversation_id, message, validator.name) for message in judged)
     return found
 

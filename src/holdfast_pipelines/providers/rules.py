@@ -63,7 +63,7 @@ class Extractor(Protocol):
     def extract(self, messages: list[Message], categories: list[str]) -> list[Draft]: ...
 
 
-_NAME = r"[A-Z][a-zA-Z'\u00c0-\u024f-]{1,30}"
+_NAME = r"[A-Z\u00c0-\u00de][a-zA-Z'\u00c0-\u024f-]{1,30}"
 _NAMES = rf"({_NAME}(?: {_NAME}){{1,2}})"
 _INTRODUCED = r"(?:[Mm]y name is|[Tt]his is|[Ii] am|I'm|[Ss]igned,?|[Rr]egards,?)[ \n]{1,3}"
 _TRAILER = r"(?:Signed-off-by|Co-authored-by|Author|Reviewed-by|Reported-by): "

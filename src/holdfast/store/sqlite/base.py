@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.store.sqlite.connection import Connection
     from holdfast.store.verbs import Line
 
-_HARMLESS = ("select ", "insert ", "update ", "delete ")  # one statement that begins so ends no transaction
+_HARMLESS = ("select ", "insert ", "update ", "delete ", "pragma ")  # one statement that begins so ends no transaction
 
 
 class Verbs(FlowVerbs):
