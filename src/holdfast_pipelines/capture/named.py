@@ -132,7 +132,7 @@ _HEX = frozenset("0123456789abcdef")
 
 def looks_random(run: str) -> bool:
     """Whether a text is likely to be made by a machine, and is neither a UUID nor one of git's hashes."""
-    digits = sum(letter.isdigit() for letter in run)
+    digits = sum(map(run.count, "0123456789"))
     if digits < 2 or digits == len(run):  # noqa: PLR2004
         return False
     if len(run) in _HASHES and _HEX.issuperset(run):
