@@ -23,7 +23,9 @@ _GIVEN = (
     r"(?:(?P<b>[bru]{0,2})(?P<quote>\"|'|`|\\\")(?P<quoted>(?:(?!(?P=quote))[^\n\\]|\\(?!\")[^\n]){1,2048}+)"
     r"|(?P<bare>[^\s\"'`,;)\]}\\&]{3,2048}+))"
 )
-_RUN = r"[A-Za-z0-9+/_=-]{20,512}+"
+_SHORTEST_RUN = 20
+_RUN_BEGINS = rf"[A-Za-z0-9+/_=-]{{{_SHORTEST_RUN}}}"
+_RUN = rf"[A-Za-z0-9+/_=-]{{{_SHORTEST_RUN},512}}+"
 _NEAR = 40
 
 # Names that speak of secrets and hold none.
@@ -112,11 +114,13 @@ def _is_word_of_code(value: str, name: str) -> bool:
 def _said(text: str, at: int) -> tuple[int, int, str] | None:
     """`the token is ...`: a run of characters without rhyme or reason shortly after such a word, on the same line."""
     line_end = text.find("\n", at, at + _NEAR)
-    for run in compiled(_RUN).finditer(text, at, at + _NEAR + 512):
-        if run.start() > (line_end if line_end >= 0 else at + _NEAR):
-            return None
+    last = (line_end if line_end >= 0 else at + _NEAR) + _SHORTEST_RUN
+    while found := compiled(_RUN_BEGINS).search(text, at, last):  # no further than it may begin
+        run = compiled(_RUN).match(text, found.start())
+        assert run is not None, "it begins here"
         if looks_random(run[0].strip("=-_")) and not _goes_on(text, run):
             return (*run.span(), "entropy")
+        at = run.end()
     return None
 
 
