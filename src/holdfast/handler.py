@@ -97,8 +97,19 @@ class Handler(Generic[P, R]):
         if merged.get("key") is None:
             merged.pop("key_window", None)
         if callable(merged.get("limits")):
-            merged["limits"] = merged["limits"](*args, **payload)
+            merged["limits"] = self._keys(merged["limits"], args, payload)
         return NewJob(definition.type, text, payload_version=definition.version, **checked(merged))
+
+    def _keys(self, of: Callable[..., Any], args: tuple[Any, ...], payload: Mapping[str, Any]) -> Any:
+        """The keys of limits that a function of the caller's makes of the arguments."""
+        try:
+            return of(*args, **payload)
+        except Exception as error:
+            raise BadInput(
+                "BAD_OPTION",
+                f"limits of {self.definition.type}: its function raised {type(error).__name__} for these arguments: "
+                "let it answer a list of keys for all that the handler takes",
+            ) from error
 
     def pattern(self) -> NewJob:
         """A checked request without a payload: what its jobs have in common."""

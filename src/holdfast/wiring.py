@@ -110,7 +110,7 @@ class needs:  # noqa: N801  # read as a word: `with needs("redis"):`
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, ModuleNotFoundError):
             raise BadInput(
-                "BAD_OPTION", f"{error.name} is not installed: pip install 'holdfast[{self._extra}]'"
+                "BAD_OPTION", f"{error.name} is not installed: install Holdfast with its extra {self._extra}"
             ) from None
 
 
@@ -131,6 +131,6 @@ def _postgres(url: str, clock: Callable[[], int] | None) -> Store:
         if error.name != "psycopg":
             raise
         raise StoreError(
-            "STORE_CANNOT_OPEN", "PostgreSQL needs the psycopg driver: pip install 'holdfast[postgres]'"
+            "STORE_CANNOT_OPEN", "PostgreSQL needs the psycopg driver: install Holdfast with its extra postgres"
         ) from None
     return PostgresStore(url, clock=clock)

@@ -19,7 +19,9 @@ from tests.servers.postgres import server
 
 HERE = Path(__file__).parent
 SECONDS = float(os.environ.get("HOLDFAST_RATE_SECONDS", "6"))
-MOST = 1 if SECONDS >= 60 else 1.04  # a fifth of a second of starts may be made up for, whatever the time
+MOST = (
+    1 if SECONDS >= 60 else 1.08
+)  # a fifth of a second of starts may be made up for, more than once on a busy machine
 JOBS = int(os.environ.get("HOLDFAST_LIMIT_STORM", "300"))
 
 

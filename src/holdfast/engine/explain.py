@@ -46,7 +46,8 @@ def _waiting(tx: Transaction, job: Job) -> list[Reason]:
     due = stamp.from_datetime(job.scheduled_at)
     if due > tx.now:
         after = f", after runs: {job.failed} failed, {job.crashed} crashed" if job.failed or job.crashed else ""
-        reasons.append(Reason("NOT_DUE", f"due in {_span(due - tx.now)}{after}"))
+        last = f"; the last one: {job.error['class']}: {job.error['message']}"[:_LONGEST_MESSAGE] if job.error else ""
+        reasons.append(Reason("NOT_DUE", f"due in {_span(due - tx.now)}{after}{last}"))
     paused = [row for row in tx.overview(1)["paused"] if row[0] == job.queue]
     reasons += [Reason("PAUSED", f"queue {name!r} was paused by {by} at {since}") for name, since, by in paused]
     reasons += _parents(tx, job)

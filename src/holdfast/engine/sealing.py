@@ -60,9 +60,7 @@ def _keys(environment: Mapping[str, str]) -> list[tuple[str, bytes]]:
     try:
         import cryptography  # noqa: F401, PLC0415  # only those who are given answers need it
     except ImportError:
-        raise BadInput(
-            "NO_SECRET", 'data is kept encrypted, which needs an extra: pip install "holdfast[encryption]"'
-        ) from None
+        raise BadInput("NO_SECRET", "data is kept encrypted: install Holdfast with its extra encryption") from None
     given = environment.get(VARIABLE, "").split()
     if not given:
         raise BadInput("NO_SECRET", f"data is kept encrypted: set {VARIABLE} here and where workers run; {_ADVICE}")

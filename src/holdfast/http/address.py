@@ -43,7 +43,7 @@ def check_libraries() -> None:
     """Refuse to begin where the extra is not installed."""
     missing = [name for name in LIBRARIES if find_spec(name) is None]
     if missing:
-        raise BadInput("BAD_OPTION", f"the HTTP door needs {', '.join(missing)}: pip install 'holdfast[http]'")
+        raise BadInput("BAD_OPTION", f"the HTTP door needs {', '.join(missing)}: install Holdfast with its extra http")
 
 
 def shown(listener: socket.socket) -> str:

@@ -83,5 +83,5 @@ def _read(reference: str) -> list[str]:
     else:
         return [reference]
     if not found:
-        raise BadInput("WEBHOOK_SECRET", f"{where} holds no secret: set it where workers run")
+        raise BadInput("WEBHOOK_SECRET", f"{where} is not set: give it a value where workers run")
     return found
