@@ -127,13 +127,25 @@ def test_those_who_stood_aside_come_back_after_a_while(store, clock):
     clock.forward(6 * SECOND)
     (run,) = take(store, BROWSER)
     assert run.id == first
-    clock.forward(11 * SECOND)
+    clock.forward(61 * SECOND)
     finish(store, run, DONE)
     assert take(store, BROWSER) == []
     (known,) = take(store, Lane("gpu", "unknown"), BROWSER)
     assert known.id == unknown
     finish(store, known, DONE)
     assert take(store, BROWSER)[0].id == second
+
+
+def test_many_that_nobody_claims_do_not_take_turns_for_ever(store, clock):
+    limit(store, "one", concurrency=1)
+    for kind in ("unknown", "stranger", "nobody"):
+        enqueue(store, kind, priority=1, limits=["one"])
+    waits = [enqueue(store, limits=["one"]) for _ in range(3)]
+    done = []
+    for _ in range(90):
+        done += [run.id for run in take(store) if finish(store, run, DONE)]
+        clock.forward(SECOND)
+    assert done == waits
 
 
 def test_a_share_is_asked_for_from_another_line(store):

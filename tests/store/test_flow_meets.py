@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.engine import cancels, jobs, parking, pauses
+from holdfast.engine import cancels, jobs, leases, parking, pauses
 from holdfast.engine.desk import Desk
 from holdfast.model.batch import ItemEnd
 from holdfast.model.decide import decide
 from holdfast.model.lease import Lane
-from holdfast.model.outcome import Parked
+from holdfast.model.outcome import Parked, Snoozed, Stopped, Unstarted
 from holdfast.model.policy import DEFAULT_POLICY
 from holdfast.model.request import NewJob
 from holdfast.model.status import Status
@@ -18,6 +18,7 @@ from tests.store.given import (
     DONE,
     FAILED,
     HOUR,
+    RAISED,
     cancel,
     claim_one,
     enqueue,
@@ -30,7 +31,7 @@ from tests.store.given import (
     write,
 )  # fmt: skip
 from tests.store.limited import limit, take
-from tests.store.test_batches import chunked, store_items
+from tests.store.test_batches import chunked, single, store_items
 
 ONE = ["site:a"]
 
@@ -160,6 +161,24 @@ def test_requests_of_a_run_may_be_the_newest_of_a_key_or_hold_one(store):
     ]
     told = write(store, lambda tx: jobs.follow(tx, asked, run))
     assert [outcome for _, outcome in told] == ["created", "replaced", "created", "duplicate"]
+
+
+@pytest.mark.parametrize("outcome", [Unstarted(), Stopped(), Snoozed(0), RAISED, Parked("log in", None, "k", HOUR)])
+def test_an_item_that_goes_on_does_not_count_beside_one_that_has_ended(store, outcome):
+    batch = single(store, 2)
+    first, second = take(store, limit=2)
+    ends = [(first, DONE), (second, outcome)]
+    write(store, lambda tx: leases.finish(tx, ends))
+    seen = store.read(lambda tx: tx.batch(batch))
+    assert (seen.done, seen.failed, seen.ended_at) == (1, 0, None)
+
+
+def test_a_chunk_that_goes_on_does_not_count_beside_a_job_that_has_ended(store):
+    batch = chunked(store, 3)
+    enqueue(store)
+    runs = take(store, limit=2)
+    write(store, lambda tx: leases.finish(tx, [(run, Unstarted() if run.batch else DONE) for run in runs]))
+    assert store.read(lambda tx: tx.batch(batch)).failed == 0
 
 
 def test_what_an_item_asks_for_is_stored_with_it(store):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import random
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from holdfast.model import stamp
@@ -35,7 +34,7 @@ MANY = 1_000  # jobs that are moved together
 TENANTS = 500  # in one round
 HOST_MS = 100  # between two looks at a line that other hosts may serve
 STALE_MS = 5_000  # a unit that nobody has put to use for so long may go to another
-ASIDE_MS = 10_000
+ASIDE_MS = 60_000  # long enough for a dozen kinds of them to be found out, one after the other
 LONG_ASIDE_MS = 120_000  # where many are in the way
 TIDY = "tidy\x1f"  # the note to look for such units
 
@@ -91,7 +90,7 @@ class Admission:
                 for (aside,) in self.tx.run("lanes_between", low=ASIDE, high=ASIDE + "~~", limit=LOOKS):
                     self._bring_back(aside)
             elif note.startswith(ASIDE):
-                self._bring_back(note)
+                self._bring_back_in_time(note)
             elif note.startswith(FAIR):
                 keys |= dict.fromkeys(self._round(note))
             else:
@@ -288,8 +287,15 @@ class Admission:
             return
         tx.free_units([job_id])
         moved = tx.run("limits_aside", key=key, aside=aside, limit=MANY, **kind)
-        tx.look([aside], LONG_ASIDE_MS if len(moved) == MANY else ASIDE_MS)
+        wait = LONG_ASIDE_MS if len(moved) == MANY else ASIDE_MS
+        tx.penalise(aside, wait)
+        tx.look([aside], wait)
         tx.look([rule_of(key) if key.startswith(FAIR) else key])
+
+    def _bring_back_in_time(self, aside: str) -> None:
+        """All together, a while after the last of them stood aside: else they would take turns for ever."""
+        if self.tx.lane_state(aside, 0)[2] <= self.now:
+            self._bring_back(aside)
 
     def _bring_back(self, aside: str) -> None:
         key = aside.removeprefix(ASIDE)
@@ -324,8 +330,9 @@ class Admission:
             tx.news.queues.update(queue for _, queue in free)
             units = sorted((key, job_id) for job_id, _ in free for key in heads[job_id].keys)
             tx.run("units_take", units=json.dumps(units), now=tx.stamp)
-            if tx.queries.kept.get("tidy", 0.0) < monotonic():
-                tx.queries.kept["tidy"] = monotonic() + STALE_MS / 1000
+            # Not for each: a look that is under way sees to it that another follows as long as units lie idle.
+            if not 0 <= self.now - tx.queries.kept.get("tidy", -STALE_MS) < STALE_MS // 2:
+                tx.queries.kept["tidy"] = self.now
                 self.looks.setdefault(TIDY, STALE_MS)
         lanes = [
             (key, self.rooms[key].tat)

@@ -57,7 +57,7 @@ class FlowVerbs(GroupVerbs, SubscriptionVerbs, BatchVerbs, LimitVerbs):
         """Runs have ended and reached these statuses: tell watchers, count the ends, write history for those that are
         not plain completions, and let what hangs on them go on.
         """
-        figures, over, keys = [], [], []
+        figures, over, keys, batched = [], [], [], []
         for (claim, move, _), status in ended:
             self.news.jobs.append(claim.id)
             if claim.group is not None:
@@ -73,13 +73,15 @@ class FlowVerbs(GroupVerbs, SubscriptionVerbs, BatchVerbs, LimitVerbs):
                     keys.append(claim.id)
                 figures.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
                 over.append((claim.id, status))
+                if claim.batch is not None:
+                    batched.append(claim.id)
         self.free_active_keys(keys)
         unusual = [(ending, status) for ending, status in ended if ending.move.status is not Status.COMPLETED]
         self.write_history([line_of(ending, status) for ending, status in unusual])
         self._count(figures)
         self.end_units([(ending.claim, status) for ending, status in ended if ending.claim.limits is not None])
         if over:
-            self.over(over, [ending.claim.id for ending, _ in ended if ending.claim.batch is not None])
+            self.over(over, batched)
         for (claim, move, jobs), _ in ended:
             if jobs and move.status is Status.COMPLETED:
                 self.follow(jobs, claim.started_at)

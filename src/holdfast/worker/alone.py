@@ -7,7 +7,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.engine import leases
+from holdfast.engine import leases, limits
 from holdfast.store.port import Order
 
 if TYPE_CHECKING:
@@ -55,6 +55,9 @@ class Solos:
         """One job for a process of that name, if so many that there are already leave room for it."""
         suspects = app.lanes() if alone < max(SUSPECTS, self._most) else ()
         isolated = app.lanes(isolated=True) if alone < self._most else ()
+        if app.said:  # before anything is claimed that may stand in line for them
+            self._desk.write(limits.declare, app.said)
+            app.said = {}
         order = Order(owner, suspects, 1, app.shortest_lease())
         found = self._desk.write(_claim_one, order, isolated)
         self._looked = monotonic()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from holdfast.model.backoff import Backoff
 from holdfast.model.errors import BadInput
 from holdfast.model.lease import Lane
+from holdfast.model.limit import Limit
 from holdfast.model.policy import Policy
 from holdfast.model.schedule import plan_from_text
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from holdfast.engine.desk import Desk
     from holdfast.engine.registry import Registry
-    from holdfast.model.limit import Limit
     from holdfast.model.schedule import Plan
     from holdfast.signals.port import Signal
 
@@ -95,6 +95,7 @@ def describe(app: Application) -> dict[str, Any]:
             for definition in app.registry
         ],
         "schedules": {name: plan.as_text() for name, plan in app.declared.items()},
+        "limits": {name: limit.said() for name, limit in app.said.items()},
     }
 
 
@@ -110,6 +111,7 @@ class Described:
         self.signal_by: str | None = told["signal"]
         self.types: list[dict[str, Any]] = told["types"]
         self._schedules: dict[str, str] = told["schedules"]
+        self.said = {name: Limit(name).as_said(text) for name, text in told["limits"].items()}
         self.queues = dict(queues) if queues else dict.fromkeys(sorted({one["queue"] for one in self.types}))
 
     def lanes(self, *, isolated: bool | None = None) -> tuple[Lane, ...]:

@@ -11,6 +11,7 @@ from holdfast.model import stamp
 from holdfast.model.errors import StoreError
 from holdfast.model.news import News
 from holdfast.store.flow import FlowVerbs
+from holdfast.store.statements import check_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,6 +49,8 @@ class Verbs(FlowVerbs):
 
     def execute(self, sql: str, parameters: Any = ()) -> list[Any]:
         """Run a statement of the caller's own, in this transaction."""
+        if isinstance(sql, str):  # else one that the driver has composed
+            check_statement(sql.partition("$")[0])  # what is quoted by dollars is a body of its own
         return self.connection.execute(sql, parameters)
 
     def all_or_none(self) -> Any:

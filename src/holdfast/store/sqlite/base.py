@@ -46,7 +46,7 @@ class Verbs(FlowVerbs):
     def execute(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """Run a statement of the caller's own, in this transaction."""
         if not (sql.__class__ is str and sql.startswith(_HARMLESS) and ";" not in sql):
-            from holdfast.store.sqlite.statements import check_statement  # noqa: PLC0415  # too slow for a cold hook
+            from holdfast.store.statements import check_statement  # noqa: PLC0415  # too slow for a cold hook
 
             check_statement(sql)
         return self.connection.execute(sql, parameters)

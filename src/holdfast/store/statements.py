@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CONTROL = re.compile("begin|commit|end|rollback|savepoint|release")
+_CONTROL = re.compile("begin|start|commit|end|rollback|abort|savepoint|release")
 _BODY = re.compile("(?i)begin")  # of a trigger
 _PART = re.compile(
     r"""(?x) '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\] | --[^\n]* | /\*.*?(?:\*/|\Z) | ; | \w+""",
