@@ -146,7 +146,7 @@ def test_without_the_library_it_is_told_what_to_install(app, fetch, monkeypatch,
     monkeypatch.setitem(sys.modules, "cryptography", None)
     handle = fetch.enqueue(page="a")
     drain(app)
-    with pytest.raises(holdfast.BadInput, match=r"holdfast\[encryption\]"):
+    with pytest.raises(holdfast.BadInput, match="extra encryption"):
         app.resume(handle.id, data={"code": "1"})
 
 

@@ -66,6 +66,7 @@ class Model:
         self.rows: dict[str, Row] = {}
         self.paused: set[str] = set()
         self.sequences: dict[tuple[str, str, str], tuple[int, str]] = {}
+        self.gone: dict[str, str] = {}  # how jobs ended that are no more
         self.endings = 0
         self.successors: dict[str, str] = {}
 
@@ -193,7 +194,8 @@ class Model:
         last, last_id = self.sequences.get(name, (-1, ""))
         if job["sequence"] is not None and job["sequence"] <= last:
             row = self.rows.get(last_id)
-            if job["sequence"] < last or row is None or row.status not in ("failed", "dead_letter", "cancelled"):
+            ended = self.gone.get(last_id) if row is None else row.status
+            if job["sequence"] < last or ended not in ("failed", "dead_letter", "cancelled"):
                 return last_id, "discarded"
         waiting = self._same(name, "queued")
         if waiting is None:
@@ -356,5 +358,6 @@ class Model:
             and not any(row.id in child.parents for child in self.rows.values() if child.ended is None)
         ]
         for job_id in old:
+            self.gone[job_id] = self.rows[job_id].status
             del self.rows[job_id]
         return len(old)
