@@ -166,3 +166,19 @@ def test_force_is_for_a_number_that_is_known(given):
 def test_a_forced_request_stays_one_with_another_payload():
     forced = NewJob("mail", "{}", coalesce_key="a", sequence=1, force=True)
     assert (forced.force, forced.with_payload("[]").force, NewJob("mail", "{}").force) == (True, True, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"depends_on": ["a"], "on_parent": "wait"}, "on_parent is cancel or run"),
+        ({"on_parent": "run"}, "give depends_on, too"),
+        ({"depends_on": ["a"], "coalesce_key": "c"}, "the newest request waits for no other"),
+        ({"depends_on": [str(number) for number in range(1_001)]}, "at most 1000"),
+        ({"limits": ["a", "b", "c", "d", "e"]}, "at most 4"),
+    ],
+)
+def test_ties_that_cannot_be_are_refused(options, words):
+    with pytest.raises(BadInput, match=words) as caught:
+        NewJob("mail", "{}", **options)
+    assert caught.value.code == "BAD_OPTION"

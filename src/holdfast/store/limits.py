@@ -168,10 +168,11 @@ class LimitVerbs(NewestVerbs):
             return self.now + AGAIN_MS
         return stamp.from_text(at)
 
-    def saw_lines(self) -> None:
-        """There are lines to look at: for a while, who claims looks first."""
-        self.stirred = True
-        self.queries.kept["lines"] = monotonic() + LINES_SEEN
+    def saw_lines(self, *, seen: bool = True) -> None:
+        """Whether there are lines to look at: then for a while, who claims looks first."""
+        if seen:
+            self.stirred = True
+            self.queries.kept["lines"] = monotonic() + LINES_SEEN
 
     def admit(self, orders: Sequence[Order] = ()) -> int:
         """Look at the lines that are to be looked at now; answers how many more jobs may be claimed."""

@@ -86,8 +86,7 @@ class LeaseVerbs(Verbs):
         told = self._take("claim", order, order.limit)
         took = monotonic() - begin
         rows = [row[:-3] for row in told]
-        if told and told[0][-1]:
-            self.saw_lines()
+        self.saw_lines(seen=any(row[-1] for row in told[:1]))
         if not told or len(told) < told[0][-3]:  # others may have been quicker
             rows += self._take("claim_rest", order, order.limit - len(rows))
         rows.sort(key=_by_turn)
@@ -110,8 +109,7 @@ class LeaseVerbs(Verbs):
             priorities=priorities,
             since=since,
         )
-        if rows and rows[0][-1]:
-            self.saw_lines()
+        self.saw_lines(seen=any(row[-1] for row in rows[:1]))
         rows = [row[:-1] for row in rows]
         rows.sort(key=_by_turn)
         trail.went_on(rows)
