@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.engine.jobs import MOST_LISTED, check_depth
+from holdfast.engine.jobs import CANCELLED, MOST_LISTED, check_depth
 from holdfast.model.errors import BadInput, NotFound
 from holdfast.model.request import shown
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = 200  # jobs cancelled in one transaction
 _LAST_ID = "~"  # sorts behind every id
-_CANCELLED = '{"class":"Cancelled","message":"stopped on request","code":"CANCELLED"}'
 
 
 def create(
@@ -73,7 +72,7 @@ def items(
 def cancel(tx: Transaction, batch_id: str, *, tenant: str | None = None) -> tuple[int, bool]:
     """Cancel some of its jobs: how many, and whether any is left. Call until none is."""
     get(tx, batch_id, tenant)
-    return tx.cancel_batch(batch_id, limit=AT_ONCE, tenant=tenant, error=_CANCELLED)
+    return tx.cancel_batch(batch_id, limit=AT_ONCE, tenant=tenant, error=CANCELLED)
 
 
 def stored_items(tx: Transaction, batch_id: str, first: int, last: int) -> dict[int, tuple[str, str]]:

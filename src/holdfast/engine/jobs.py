@@ -29,31 +29,12 @@ def enqueue(
     """Store new jobs, all or none; for each its id and what was done: see `Handle.outcome`."""
     if max_depth:
         check_depth(tx, jobs, max_depth)
-    if all(job.coalesce_key is None for job in jobs):
-        return outcomes(tx.insert(jobs))
-    return _newest(tx, jobs)
+    return tx.ask(jobs)
 
 
 def follow(tx: Transaction, jobs: Sequence[NewJob], claim: Claim) -> list[tuple[str, str]]:
     """Store what a run asks for at once; for each its id and what was done."""
     return tx.follow(jobs, claim.started_at)
-
-
-def outcomes(answers: Sequence[tuple[str, bool]]) -> list[tuple[str, str]]:
-    """What a store answers, in words."""
-    return [(job_id, "created" if created else "duplicate") for job_id, created in answers]
-
-
-def _newest(tx: Transaction, jobs: Sequence[NewJob]) -> list[tuple[str, str]]:
-    """Requests with one coalesce key meet each other as if they came one after the other."""
-    plain = [job for job in jobs if job.coalesce_key is None]
-    stored = outcomes(tx.insert(plain)) if plain else []
-    answers = {id(job): answer for job, answer in zip(plain, stored, strict=True)}
-    # By key, in one order for all callers: nobody waits for somebody who waits for him.
-    keyed = [job for job in jobs if job.coalesce_key is not None]
-    for job in sorted(keyed, key=lambda job: (job.tenant, job.type, str(job.coalesce_key))):
-        answers[id(job)] = tx.coalesce(job)
-    return [answers[id(job)] for job in jobs]
 
 
 def get(tx: Transaction, job_id: str, tenant: str | None = None) -> Job:

@@ -11,7 +11,6 @@ import json
 
 from holdfast.model import stamp
 from holdfast.model.errors import KeyConflict
-from holdfast.model.ids import new_ids
 from holdfast.store.newest import NewestVerbs
 from holdfast.store.verbs import follow_up_refused
 
@@ -38,6 +37,7 @@ class BatchVerbs(NewestVerbs):
     if TYPE_CHECKING:
 
         def all_or_none(self) -> AbstractContextManager[None]: ...
+        def anyway(self) -> AbstractContextManager[None]: ...
         def follow(self, jobs: Sequence[NewJob], started_at: str) -> list[tuple[str, str]]: ...
         def _insert_one(self, row: dict[str, object]) -> tuple[str, bool]: ...
         def cancel(self, job_id: str, *, tenant: str | None, graceful: bool, error: str) -> str | None: ...
@@ -203,11 +203,8 @@ class BatchVerbs(NewestVerbs):
 
     def _store_children(self, jobs: Sequence[NewJob]) -> list[str]:
         """Jobs that follow from others. A disk that is nearly full refuses new work, but not these."""
-        if any(job.flow is not None for job in jobs):
-            return [job_id for job_id, _ in self.insert(jobs)]
-        self.news.queues.update(job.queue for job in jobs)
-        ids = new_ids(self.now, len(jobs))
-        return [self._insert_one(self.new_row(job, job_id))[0] for job, job_id in zip(jobs, ids, strict=True)]
+        with self.anyway():
+            return [job_id for job_id, _ in self.insert(jobs)] if jobs else []
 
     def _mark_batch(self, batch_id: str, jobs: Sequence[tuple[str, int | None, int, int, str | None]]) -> None:
         if jobs:

@@ -27,6 +27,7 @@ class FlowVerbs(GroupVerbs, SubscriptionVerbs, BatchVerbs, LimitVerbs):
     if TYPE_CHECKING:
 
         def all_or_none(self) -> AbstractContextManager[None]: ...
+        def anyway(self) -> AbstractContextManager[None]: ...
         def finish(self, endings: Sequence[Ending], *, expired: bool = False) -> list[bool]: ...
         def finish_runs(self, endings: Sequence[Ending], *, expired: bool) -> list[bool]: ...
         def ids(self, ids: Sequence[str]) -> str: ...
@@ -103,19 +104,12 @@ class FlowVerbs(GroupVerbs, SubscriptionVerbs, BatchVerbs, LimitVerbs):
 
         One of a group that was cancelled since the run began is born cancelled.
         """
-        plain = [job for job in jobs if job.coalesce_key is None]
-        keyed = [job for job in jobs if job.coalesce_key is not None]
-        stored = self.insert(plain) if plain else []
-        answers = {
-            id(job): (name, "created" if new else "duplicate") for job, (name, new) in zip(plain, stored, strict=True)
-        }
-        for job in sorted(keyed, key=lambda job: (job.tenant, job.type, str(job.coalesce_key))):
-            answers[id(job)] = self.coalesce(job)
-        for job in jobs:
-            name, outcome = answers[id(job)]
+        with self.anyway():
+            answers = self.ask(jobs)
+        for job, (job_id, outcome) in zip(jobs, answers, strict=True):
             if job.group is not None and outcome == "created":
-                self._born(job, name, started_at)
-        return [answers[id(job)] for job in jobs]
+                self._born(job, job_id, started_at)
+        return answers
 
     def _born(self, job: NewJob, job_id: str, started_at: str) -> None:
         """Looked at after it was stored: who cancels the group either finds the job, or is found here."""

@@ -40,6 +40,18 @@ class NewestVerbs(CommonVerbs):
         def look_for(self, ids: Sequence[str]) -> None: ...
         def rules(self) -> tuple[object, ...]: ...
 
+    def ask(self, jobs: Sequence[NewJob]) -> list[tuple[str, str]]:
+        plain = [job for job in jobs if job.coalesce_key is None]
+        stored = outcomes(self.insert(plain)) if plain else []
+        if len(plain) == len(jobs):
+            return stored
+        answers = {id(job): answer for job, answer in zip(plain, stored, strict=True)}
+        # By key, in one order for all callers: nobody waits for somebody who waits for him.
+        keyed = [job for job in jobs if job.coalesce_key is not None]
+        for job in sorted(keyed, key=lambda job: (job.tenant, job.type, str(job.coalesce_key))):
+            answers[id(job)] = self.coalesce(job)
+        return [answers[id(job)] for job in jobs]
+
     def waits(self, job: NewJob) -> bool:
         return bool(self.run("newest_waiting", **_named(self._key_of(job, self.new_row(job, "")))))
 
@@ -175,6 +187,11 @@ class NewestVerbs(CommonVerbs):
             hold=0,
             why="superseded",
         )
+
+
+def outcomes(answers: Sequence[tuple[str, bool]]) -> list[tuple[str, str]]:
+    """What `insert` answers, in words."""
+    return [(job_id, "created" if created else "duplicate") for job_id, created in answers]
 
 
 def _claimed_key(claim: Claim) -> Key | None:

@@ -69,6 +69,11 @@ class Transaction(FlowTransaction, Protocol):
         on others is held until all of them have completed; an unknown one raises BadInput.
         """
 
+    def ask(self, jobs: Sequence[NewJob]) -> list[tuple[str, str]]:
+        """Store requests of every kind, as if those with one coalesce key came one after the other: for each its job's
+        id, and `created`, `duplicate`, `replaced` or `discarded`.
+        """
+
     def coalesce(self, job: NewJob) -> tuple[str, str]:
         """Store a request with a coalesce key: its job's id, and `created`, `replaced` or `discarded`."""
 

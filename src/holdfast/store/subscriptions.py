@@ -14,9 +14,9 @@ from holdfast.store.parking import ParkingVerbs
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from typing import Any
 
-    from holdfast.model.request import NewJob
     from holdfast.model.subscription import Subscription
     from holdfast.store.sql import Queries
 
@@ -42,7 +42,7 @@ class SubscriptionVerbs(ParkingVerbs):
     if TYPE_CHECKING:
         queries: Queries
 
-        def insert_anyway(self, jobs: Sequence[NewJob]) -> None: ...
+        def anyway(self) -> AbstractContextManager[None]: ...
 
     def subscriptions(self) -> list[Subscription]:
         return [_subscription(row) for row in self.run("subscriptions")]
@@ -94,7 +94,8 @@ class SubscriptionVerbs(ParkingVerbs):
                 if one.hears_of(job)
             ]
         if deliveries:
-            self.insert_anyway(deliveries)
+            with self.anyway():
+                self.insert(deliveries)
 
 
 _NO_LIMIT = 1 << 30  # a result that could be stored can be told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from importlib.resources import files
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from holdfast.store.statements import check_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from contextlib import AbstractContextManager
 
     from holdfast.store.newest import Key
     from holdfast.store.postgres.connection import Connection
@@ -56,6 +58,10 @@ class Verbs(FlowVerbs):
     def all_or_none(self) -> Any:
         """A block that is undone as a whole if it raises, even if the transaction goes on."""
         return self.connection.all_or_none()
+
+    def anyway(self) -> AbstractContextManager[None]:
+        """The server's disk is its own affair."""
+        return nullcontext()
 
     def with_children(self, ids: Sequence[str]) -> Sequence[str]:
         """Those of some jobs that others may wait for."""

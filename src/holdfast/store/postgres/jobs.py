@@ -38,10 +38,6 @@ class JobVerbs(Verbs):
             self.tie([(jobs[place], answers[place][0]) for place in tied if answers[place][1]])
         return answers
 
-    def insert_anyway(self, jobs: Sequence[NewJob]) -> None:
-        """What belongs to the end of a run."""
-        self._insert(jobs)
-
     def _insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         ids = new_ids(self.now, len(jobs))
         self.news.queues.update([job.queue for job in jobs])

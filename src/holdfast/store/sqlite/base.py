@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from holdfast.model.request import NewJob
     from holdfast.store.newest import Key
     from holdfast.store.sql import Queries
     from holdfast.store.sqlite.connection import Connection
@@ -25,7 +24,7 @@ _HARMLESS = ("select ", "insert ", "update ", "delete ", "pragma ")  # one state
 class Verbs(FlowVerbs):
     """An open transaction at one instant, read after the write lock was taken."""
 
-    __slots__ = ("_space", "connection", "news", "now", "queries", "stamp")
+    __slots__ = ("connection", "news", "now", "queries", "space", "stamp")
     ever = ""
 
     def __init__(self, connection: Connection, queries: Queries, now: int, space: Callable[[int], None]) -> None:
@@ -35,7 +34,7 @@ class Verbs(FlowVerbs):
         self.stamp = stamp.to_text(now)
         self.news = News()
         self.stirred = False
-        self._space = space
+        self.space = space
 
     def run(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
         return self.connection.execute(self.queries[query], parameters)
@@ -82,19 +81,17 @@ class Verbs(FlowVerbs):
 
     def check_space(self, needed: int) -> None:
         """Refuse new work of so many bytes on a nearly full disk, so that what runs can still be finished."""
-        self._space(needed)
+        self.space(needed)
 
     def all_or_none(self) -> AllOrNone:
         """A block that is undone as a whole if it raises, even if the transaction goes on."""
         return AllOrNone(self.connection)
 
-    def follow(self, jobs: Sequence[NewJob], started_at: str) -> list[tuple[str, str]]:
-        """The same. What is kept free on the disk is kept for the ends of runs, of which this is part."""
-        space, self._space = self._space, _enough
-        try:
-            return super().follow(jobs, started_at)
-        finally:
-            self._space = space
+    def anyway(self) -> Anyway:
+        """A block in which new jobs are let in even on a nearly full disk: they belong to the ends of runs, for which
+        that space is kept.
+        """
+        return Anyway(self)
 
     def with_children(self, ids: Sequence[str]) -> Sequence[str]:
         """Those of some jobs that others may wait for."""
@@ -141,6 +138,21 @@ class AllOrNone:
             self._connection.release()
         else:
             self._connection.back_to_save()
+
+
+class Anyway:
+    """A block in which nobody asks how much space is left."""
+
+    __slots__ = ("_here", "_space")
+
+    def __init__(self, here: Verbs) -> None:
+        self._here = here
+
+    def __enter__(self) -> None:
+        self._space, self._here.space = self._here.space, _enough
+
+    def __exit__(self, *_: object) -> None:
+        self._here.space = self._space
 
 
 def _enough(_: int) -> None:

@@ -26,25 +26,13 @@ class JobVerbs(Verbs):
         tied = [place for place, job in enumerate(jobs) if job.flow is not None]
         if not tied:
             return self._insert(jobs)
-        self.connection.save()  # all or none, even if the caller's transaction goes on
-        try:
+        with self.all_or_none():  # even if the caller's transaction goes on
             answers = self._insert(jobs)
             self.tie([(jobs[place], answers[place][0]) for place in tied if answers[place][1]])
-        except BaseException:
-            self.connection.back_to_save()
-            raise
-        self.connection.release()
         return answers
-
-    def insert_anyway(self, jobs: Sequence[NewJob]) -> None:
-        """What belongs to the end of a run is let in even on a nearly full disk: else the run could not be finished."""
-        self._store(jobs)
 
     def _insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         self.check_space(sum(len(job.payload) for job in jobs))
-        return self._store(jobs)
-
-    def _store(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         ids = new_ids(self.now, len(jobs))
         rows = [self.new_row(job, job_id) for job, job_id in zip(jobs, ids, strict=True)]
         if scopes := {(job.tenant, job.group) for job in jobs if job.group is not None or job.tenant}:
@@ -53,19 +41,12 @@ class JobVerbs(Verbs):
             self.news.queues.add(jobs[0].queue)
             return [self._insert_one(rows[0])]
         self.news.queues.update(job.queue for job in jobs)
-        self.connection.save()  # all or none, even if the caller's transaction goes on
-        try:
-            if all(job.key is None for job in jobs):
-                sql, in_order = self.queries.by_place("insert")
-                self.connection.executemany(sql, map(in_order, rows))
-                answers = [(job_id, True) for job_id in ids]
-            else:
-                answers = [self._insert_one(row) for row in rows]
-        except BaseException:
-            self.connection.back_to_save()
-            raise
-        self.connection.release()
-        return answers
+        with self.all_or_none():  # even if the caller's transaction goes on
+            if any(job.key is not None for job in jobs):
+                return [self._insert_one(row) for row in rows]
+            sql, in_order = self.queries.by_place("insert")
+            self.connection.executemany(sql, map(in_order, rows))
+        return [(job_id, True) for job_id in ids]
 
     def _hold_new(self, rows: list[dict[str, object]], scopes: set[tuple[str, str | None]]) -> None:
         """Some of the jobs have a group or a tenant, which may be paused; and those who watch groups want to know."""
