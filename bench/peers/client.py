@@ -26,8 +26,8 @@ WORKS: dict[str, Callable[[Any, int], Sample]] = {
     "W3": trials.drain,
     "W3x2": lambda peer, jobs: trials.drain(peer, jobs, workers=2),
     "W4": lambda peer, jobs: trials.pick_up(peer, jobs, idle=_setting(IDLE, 5)),
-    "W5small": lambda peer, jobs: trials.drain(peer, jobs, grown=1_000),
-    "W5": lambda peer, jobs: trials.drain(peer, jobs, grown=int(_setting(LARGE, 1_000_000))),
+    "W5small": lambda peer, jobs: _grown(peer, jobs, 1_000),
+    "W5": lambda peer, jobs: _grown(peer, jobs, int(_setting(LARGE, 1_000_000))),
     "kill": lambda peer, _: trials.recovery(peer, whole=False, limit=_setting(PATIENCE, 10)),
     "kill whole": lambda peer, _: trials.recovery(peer, whole=True, limit=_setting(PATIENCE, 10)),
     "memory": trials.memory,
@@ -43,6 +43,13 @@ def main(name: str, work: str, jobs: int, folder: Path) -> None:
     except trials.Failed as error:
         sample = Sample(fault=str(error))
     print("RESULT " + json.dumps(asdict(sample)), flush=True)
+
+
+def _grown(peer: Any, jobs: int, more: int) -> Sample:
+    """A drain of a queue that holds so many more."""
+    if not peer.grows:
+        return Sample(fault="its table cannot be filled from outside")
+    return trials.drain(peer, jobs, grow=partial(peer.grow, jobs + more))
 
 
 def _setting(name: str, default: float) -> float:

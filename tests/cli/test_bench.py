@@ -159,7 +159,6 @@ def test_a_worker_that_cannot_start_is_told_with_its_own_words(tmp_path):
     class Broken:
         folder = tmp_path
         bulk = several = True
-        grows = False
 
         def enqueue_many(self, payloads: list[dict[str, Any]]) -> None:
             del payloads

@@ -117,6 +117,11 @@ BACK_ENDS: dict[str, Callable[[Path, Callable[[], int]], Any]] = {
 POOLED = "postgres-pgbouncer"
 WAYS = BACK_ENDS | {POOLED: _pooled}
 EVERY_WAY = [*BACK_ENDS, pytest.param(POOLED, marks=pytest.mark.slow)]
+# For what only a server, or only a file, can show.
+on_servers = pytest.mark.parametrize(
+    "open_store", ["postgres", pytest.param(POOLED, marks=pytest.mark.slow)], indirect=True
+)
+on_files = pytest.mark.parametrize("open_store", ["sqlite-apsw", "sqlite-sqlite3"], indirect=True)
 
 
 def is_postgres(store: Any) -> bool:

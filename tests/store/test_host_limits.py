@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
 from holdfast.store import limits as kept
-from tests.store.given import DONE, MAIL, SECOND, enqueue, finish, get, insert, status, write
+from tests.store.given import DONE, MAIL, SECOND, enqueue, finish, get, insert, on_servers, status, write
 from tests.store.limited import drop, limit, rule, take
 
 OTHER = Lane("other", "mail")
@@ -165,10 +163,9 @@ def test_a_newer_request_brings_a_job_in_line_forward(store):
     assert ids(take(store)) == [first]
 
 
+@on_servers
 def test_who_does_not_get_the_lock_leaves_it_to_the_one_that_has_it(open_store, clock):
     one, two = open_store(clock), open_store(clock)
-    if one.writes_alone:
-        pytest.skip("here one writes at a time as it is")
     one.migrate()
     limit(one, "domain", concurrency=1)
     job = enqueue(one, limits=["domain"])
@@ -180,10 +177,9 @@ def test_who_does_not_get_the_lock_leaves_it_to_the_one_that_has_it(open_store, 
     assert ids(take(two)) == [job]
 
 
+@on_servers
 def test_what_another_transaction_has_in_its_hands_is_left_alone(open_store, clock):
     one, two = open_store(clock), open_store(clock)
-    if one.writes_alone:
-        pytest.skip("here one writes at a time as it is")
     one.migrate()
     limit(one, "domain", concurrency=1)
     unknown = enqueue(one, "unknown", limits=["domain"])
@@ -207,12 +203,11 @@ def test_a_rule_that_is_dropped_before_it_was_heard_of(store, clock):
     assert ids(take(store)) == [job]
 
 
+@on_servers
 def test_a_pace_that_another_has_in_its_hands_is_asked_for_again(open_store, clock):
     from holdfast.engine import limits
 
     one, two = open_store(clock), open_store(clock)
-    if one.writes_alone:
-        pytest.skip("here one writes at a time as it is")
     one.migrate()
     limit(one, "api", rate=10)
     write(one, lambda tx: limits.pace(tx, "api", None))

@@ -30,6 +30,7 @@ from tests.store.given import (
     insert,
     is_postgres,
     news_of,
+    on_servers,
     running,
     write,
 )  # fmt: skip
@@ -202,10 +203,9 @@ def test_a_walk_goes_part_by_part(store, scope, monkeypatch):
     assert sorted(claimed(store)) == ids
 
 
+@on_servers
 def test_a_pause_waits_for_whoever_enqueues_and_finds_his_job(store, other, scope, monkeypatch):
     """The job is stored, but not committed, when the pause begins; and the other way round for a resume."""
-    if not is_postgres(store):
-        pytest.skip("a file has one writer")
     for act in (pause, resume):
         transaction = other.begin()
         ((job_id, _),) = transaction.insert([NewJob("mail", "{}", **GROUP)])
@@ -218,9 +218,8 @@ def test_a_pause_waits_for_whoever_enqueues_and_finds_his_job(store, other, scop
         assert (get(store, job_id).held == 0) == (act is resume)
 
 
+@on_servers
 def test_a_pause_that_waits_in_vain_says_so_and_is_not_made(store, other, scope, monkeypatch):
-    if not is_postgres(store):
-        pytest.skip("a file has one writer")
     monkeypatch.setattr(pauses, "_PATIENCE", 0.0)
     transaction = other.begin()
     transaction.insert([NewJob("mail", "{}", **GROUP)])
@@ -232,18 +231,16 @@ def test_a_pause_that_waits_in_vain_says_so_and_is_not_made(store, other, scope,
     assert pause(store, scope)["changed"]
 
 
+@on_servers
 def test_other_refusals_of_the_lock_stay_what_they_are(store, monkeypatch):
-    if not is_postgres(store):
-        pytest.skip("a file has one writer")
     monkeypatch.setitem(store.queries, "pause_lock", "select 1 / 0")
     with pytest.raises(StoreError) as refused:
         pause(store, "group")
     assert refused.value.code == "STORE_REFUSED"
 
 
+@on_servers
 def test_jobs_of_no_group_and_no_tenant_take_no_lock(store, other):
-    if not is_postgres(store):
-        pytest.skip("a file has one writer")
     transaction = other.begin()
     transaction.insert([NewJob("mail", "{}")])
     transaction.insert([NewJob("mail", "{}")] * 3)

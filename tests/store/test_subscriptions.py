@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from holdfast.model.decide import decide
 from holdfast.model.lease import Lane
 from holdfast.model.outcome import Parked
@@ -25,9 +23,9 @@ from tests.store.given import (
     enqueue,
     finish,
     get,
-    is_postgres,
     listed,
     news_of,
+    on_files,
     recover,
     running,
     status,
@@ -156,10 +154,9 @@ def test_where_nobody_listens_an_end_asks_nothing(store, monkeypatch):
     assert asked == []
 
 
+@on_files
 def test_a_full_disk_does_not_keep_a_run_from_its_end(store):
     """A new job is refused there; what belongs to an end is not."""
-    if is_postgres(store):
-        pytest.skip("the server's disk is its own affair")
     subscribe(store)
     run = running(store)
     store._floor = 1 << 60

@@ -8,6 +8,7 @@ transaction that is then undone: they are open to that transaction alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model.errors import StoreError
@@ -45,6 +46,7 @@ class Side(ABC):
     """A store seen as one end of a move. All but `begin` is called inside the transaction that it opened."""
 
     shown: str
+    package: str  # of the store's own files
     turn: int  # whose transaction is opened first where both are: a fixed order, so that two moves cannot deadlock
 
     @abstractmethod
@@ -76,8 +78,14 @@ class Side(ABC):
         """Run one of our queries."""
 
     @abstractmethod
+    def run_script(self, text: str) -> None:
+        """Run the statements of a file."""
+
     def script(self, name: str) -> None:
-        """Run the statements of a file in `moves`."""
+        """Run a file in the store's own `moves`, or in those that are the same on every store."""
+        own = files(self.package) / "moves" / f"{name}.sql"
+        shared = files("holdfast.store") / "moves" / f"{name}.sql"
+        self.run_script((own if own.is_file() else shared).read_text(encoding="utf-8"))
 
     @abstractmethod
     def stamp(self) -> str:

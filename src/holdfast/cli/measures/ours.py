@@ -17,7 +17,6 @@ class Ours:
 
     bulk = True
     several = True
-    grows = False
 
     def __init__(self, folder: Path, url: str) -> None:
         self.folder = folder
@@ -40,10 +39,6 @@ class Ours:
     def enqueue_many(self, payloads: list[dict[str, Any]]) -> None:
         """Many in one transaction."""
         self.app.enqueue_many([self.job.call(**payload) for payload in payloads])
-
-    def grow(self, rows: int) -> None:
-        """Not by a user's means."""
-        raise NotImplementedError
 
     def settle(self) -> None:
         """Nothing that a store on SQLite would do."""

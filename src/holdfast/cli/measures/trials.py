@@ -18,7 +18,7 @@ from holdfast.cli.measures import ruler
 from holdfast.cli.measures.rounds import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 GAP = 0.02  # seconds between two jobs for an idle worker
@@ -41,16 +41,12 @@ class Queue(Protocol):
     folder: Path
     bulk: bool  # it has a bulk call of its own
     several: bool  # two worker processes may share it
-    grows: bool  # `grow` works
 
     def enqueue(self, payload: dict[str, Any]) -> None:
         """One job, as durable as the queue makes it."""
 
     def enqueue_many(self, payloads: list[dict[str, Any]]) -> None:
         """Many at once."""
-
-    def grow(self, rows: int) -> None:
-        """Put so many more waiting jobs in, by the shortest way."""
 
     def settle(self) -> None:
         """Do now what the database would soon do by itself after so great a change."""
@@ -83,22 +79,20 @@ def bulk(queue: Queue, jobs: int) -> Sample:
     return Sample(jobs / _fill(queue, jobs))
 
 
-def drain(queue: Queue, jobs: int, *, workers: int = 1, grown: int = 0) -> Sample:
-    """W3: run a filled queue empty; and W5: run as many jobs of one that holds so many more."""
+def drain(queue: Queue, jobs: int, *, workers: int = 1, grow: Callable[[], None] | None = None) -> Sample:
+    """W3: run a filled queue empty; and W5: run as many jobs of one that `grow` has filled with more."""
     if workers > 1 and not queue.several:
         return Sample(fault="runs jobs twice with two processes")
-    if grown and not queue.grows:
-        return Sample(fault="its table cannot be filled from outside")
-    _fill(queue, 1 if grown else jobs)
-    if grown:
-        queue.grow(jobs + grown)
+    _fill(queue, jobs if grow is None else 1)
+    if grow is not None:
+        grow()
     queue.settle()
     with _workers(queue, queue.commands(workers)) as crew:
         roots, record = crew.roots, crew.at_work()
         used, seen = ruler.processor_seconds(ruler.family(roots)), record.count()
         ruler.wait(lambda: record.count() >= jobs, _DRAIN_LIMIT)
         used, seen = ruler.processor_seconds(ruler.family(roots)) - used, record.count() - seen
-        end = time.time_ns() if grown else _end_of(queue, record)
+        end = time.time_ns() if grow is not None else _end_of(queue, record)
         rate, processes = _rate(record.runs(), end)
         return Sample(rate, {"processes": processes, "CPU us/job": 1e6 * used / max(1, seen)})
 

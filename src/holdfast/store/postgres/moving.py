@@ -7,7 +7,6 @@ leaves nothing behind.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 class PostgresSide(Side):
     """The promises of a side, on one database."""
 
+    package = "holdfast.store.postgres"
     turn = 1
 
     def __init__(self, url: str) -> None:
@@ -60,9 +60,9 @@ class PostgresSide(Side):
         with self._telling():
             return self._open.run(self._queries[query], parameters)
 
-    def script(self, name: str) -> None:
+    def run_script(self, text: str) -> None:
         with self._telling():
-            self._open.execute((files("holdfast.store.postgres") / "moves" / f"{name}.sql").read_text(encoding="utf-8"))
+            self._open.execute(text)
 
     def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
         with self._telling():

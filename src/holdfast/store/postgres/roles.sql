@@ -80,51 +80,18 @@ grant select, insert on job_audit to holdfast_tenant;
 
 -- The policies for tenants came with the tables. These let workers and readers past them; a policy that is always true
 -- costs a query nothing.
-drop policy if exists job_queue_worker on job_queue;
-create policy job_queue_worker on job_queue to holdfast_worker using (true) with check (true);
-drop policy if exists job_history_worker on job_history;
-create policy job_history_worker on job_history to holdfast_worker using (true) with check (true);
-drop policy if exists job_audit_worker on job_audit;
-create policy job_audit_worker on job_audit to holdfast_worker using (true) with check (true);
-drop policy if exists job_parents_worker on job_parents;
-create policy job_parents_worker on job_parents to holdfast_worker using (true) with check (true);
-drop policy if exists job_parents_reader on job_parents;
-create policy job_parents_reader on job_parents for select to holdfast_reader using (true);
-drop policy if exists job_sequences_worker on job_sequences;
-create policy job_sequences_worker on job_sequences to holdfast_worker using (true) with check (true);
-drop policy if exists job_sequences_reader on job_sequences;
-create policy job_sequences_reader on job_sequences for select to holdfast_reader using (true);
-drop policy if exists job_subscriptions_worker on job_subscriptions;
-create policy job_subscriptions_worker on job_subscriptions to holdfast_worker using (true) with check (true);
-drop policy if exists job_subscriptions_reader on job_subscriptions;
-create policy job_subscriptions_reader on job_subscriptions for select to holdfast_reader using (true);
-drop policy if exists job_batches_worker on job_batches;
-create policy job_batches_worker on job_batches to holdfast_worker using (true) with check (true);
-drop policy if exists job_batches_reader on job_batches;
-create policy job_batches_reader on job_batches for select to holdfast_reader using (true);
-drop policy if exists job_items_worker on job_items;
-create policy job_items_worker on job_items to holdfast_worker using (true) with check (true);
-drop policy if exists job_items_reader on job_items;
-create policy job_items_reader on job_items for select to holdfast_reader using (true);
-drop policy if exists job_queue_reader on job_queue;
-create policy job_queue_reader on job_queue for select to holdfast_reader using (true);
-drop policy if exists job_history_reader on job_history;
-create policy job_history_reader on job_history for select to holdfast_reader using (true);
-drop policy if exists job_audit_reader on job_audit;
-create policy job_audit_reader on job_audit for select to holdfast_reader using (true);
-drop policy if exists job_pauses_worker on job_pauses;
-create policy job_pauses_worker on job_pauses to holdfast_worker using (true) with check (true);
-drop policy if exists job_pauses_reader on job_pauses;
-create policy job_pauses_reader on job_pauses for select to holdfast_reader using (true);
-drop policy if exists job_cancels_worker on job_cancels;
-create policy job_cancels_worker on job_cancels to holdfast_worker using (true) with check (true);
-drop policy if exists job_cancels_reader on job_cancels;
-create policy job_cancels_reader on job_cancels for select to holdfast_reader using (true);
-drop policy if exists job_stopping_worker on job_stopping;
-create policy job_stopping_worker on job_stopping to holdfast_worker using (true) with check (true);
-drop policy if exists job_stopping_reader on job_stopping;
-create policy job_stopping_reader on job_stopping for select to holdfast_reader using (true);
-drop policy if exists job_units_worker on job_units;
-create policy job_units_worker on job_units to holdfast_worker using (true) with check (true);
-drop policy if exists job_units_reader on job_units;
-create policy job_units_reader on job_units for select to holdfast_reader using (true);
+do $$
+declare
+    one text;
+begin
+    foreach one in array array[
+        'job_queue', 'job_history', 'job_audit', 'job_parents', 'job_sequences', 'job_subscriptions',
+        'job_batches', 'job_items', 'job_pauses', 'job_cancels', 'job_stopping', 'job_units'
+    ] loop
+        execute format('drop policy if exists %I on %I', one || '_worker', one);
+        execute format('create policy %I on %I to holdfast_worker using (true) with check (true)', one || '_worker', one);
+        execute format('drop policy if exists %I on %I', one || '_reader', one);
+        execute format('create policy %I on %I for select to holdfast_reader using (true)', one || '_reader', one);
+    end loop;
+end
+$$;

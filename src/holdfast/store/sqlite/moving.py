@@ -11,7 +11,7 @@ from holdfast.model import stamp
 from holdfast.model.errors import StoreError
 from holdfast.store.moving import TABLES, Side
 from holdfast.store.sqlite.connection import translate
-from holdfast.store.sqlite.schema import move_script, require_schema
+from holdfast.store.sqlite.schema import require_schema
 from holdfast.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _BATCH = 1_000
 class SqliteSide(Side):
     """The promises of a side, on one file. The file must be there: a move makes none."""
 
+    package = "holdfast.store.sqlite"
     turn = 2
 
     def __init__(self, url: str) -> None:
@@ -55,9 +56,9 @@ class SqliteSide(Side):
         with self._telling():
             return self._open.execute(self._store.queries[query], parameters)
 
-    def script(self, name: str) -> None:
+    def run_script(self, text: str) -> None:
         with self._telling():
-            self._open.script(move_script(name))
+            self._open.script(text)
 
     def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
         with self._telling():

@@ -105,11 +105,6 @@ def moved_away(connection: Connection, queries: Mapping[str, str]) -> StoreError
     return _where_it_went(connection, queries) if "holdfast_move" in _ours(connection, queries["tables"]) else None
 
 
-def move_script(name: str) -> str:
-    """The statements of a step of a move."""
-    return _text("moves", name)
-
-
 def _version(connection: Connection, queries: Mapping[str, str], *, moved_too: bool = False) -> int:
     path = connection.location.path
     tables = _ours(connection, queries["tables"])
