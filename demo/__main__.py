@@ -27,8 +27,11 @@ from demo.app import (
     unreliable,
     walk,
 )  # fmt: skip
+from demo.flow import SHOP, approve
+from demo.flow import feed as feed_flow
 from demo.session import learned, tell
 from holdfast import Handle, HoldfastError
+from holdfast.batches import Batch
 
 PORT = os.environ.get("HOLDFAST_DEMO_PORT", "8321")
 EXPECTED = {
@@ -41,6 +44,11 @@ EXPECTED = {
     "poison": "dead_letter",
     "needless": "cancelled",
     "tick": "completed",
+    "pay": "completed",
+    "ship": "completed",
+    "visit": "completed",
+    "index": "completed",
+    "publish": "completed",
     "sanitize_ai_validation": "completed",
 }
 PATIENCE = 120.0
@@ -64,9 +72,9 @@ def main(mode: str) -> int:
     # In a group of its own, so that one Ctrl-C reaches us alone and we stop it in good order.
     holdfast_up = subprocess.Popen(command, process_group=0)  # noqa: S603  # our own interpreter and module
     try:
-        handles = feed(holdfast_up)
-        done = watch(handles, holdfast_up)
-        summary(handles)
+        handles, batch = feed(holdfast_up)
+        done = watch(handles, batch, holdfast_up)
+        summary(handles, batch)
         if mode == "run":
             console.print("\nThe demo goes on: a few jobs every second. Ctrl-C ends it.")
             trickle(holdfast_up)
@@ -101,7 +109,7 @@ def check_alive(worker: subprocess.Popen[bytes]) -> None:
         raise Gone(f"the worker has ended with code {code}: the demo ends, too")
 
 
-def feed(worker: subprocess.Popen[bytes]) -> dict[str, list[Handle]]:
+def feed(worker: subprocess.Popen[bytes]) -> tuple[dict[str, list[Handle]], Batch]:
     """Enqueue jobs of every kind; those that only wait to be cancelled are, whatever happens."""
     pages = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))[:24]
     handles = {
@@ -115,6 +123,8 @@ def feed(worker: subprocess.Popen[bytes]) -> dict[str, list[Handle]]:
         "needless": [needless.enqueue(hours=2) for _ in range(3)],
         "tick": app.enqueue_many(tick.call(number=number) for number in range(2_000)),
     }
+    together, batch = feed_flow()
+    handles |= together
     if app.url.startswith("sqlite:"):
         handles["sanitize_ai_validation"] = tell(app)
     try:
@@ -124,14 +134,15 @@ def feed(worker: subprocess.Popen[bytes]) -> dict[str, list[Handle]]:
         for job in app.jobs(type="needless", limit=1_000):
             if not job.ended:  # an earlier demo may have left some, which would take up its places for hours
                 app.cancel(job.id)
-    return handles
+    return handles, batch
 
 
-def watch(handles: dict[str, list[Handle]], worker: subprocess.Popen[bytes]) -> bool:
+def watch(handles: dict[str, list[Handle]], batch: Batch, worker: subprocess.Popen[bytes]) -> bool:
     """Show progress until all have ended; False when they do not in time."""
     columns = (TextColumn("{task.description:>22}"), BarColumn(40), MofNCompleteColumn(), TimeElapsedColumn())
     progress = Progress(*columns, console=console)
     bars = {kind: progress.add_task(kind, total=len(some)) for kind, some in handles.items()}
+    items = progress.add_task("items of a batch", total=batch.progress()["total"])
     waiting = {kind: {handle.id for handle in some} for kind, some in handles.items()}
     give_up = time.monotonic() + PATIENCE
     with Live(progress, console=console, refresh_per_second=8):
@@ -141,11 +152,13 @@ def watch(handles: dict[str, list[Handle]], worker: subprocess.Popen[bytes]) -> 
                 found = app.desk.read(lambda tx, ids=ids: tx.versions(sorted(ids))) if ids else {}
                 ids -= {job_id for job_id, (_, status) in found.items() if status == EXPECTED[kind]}
                 progress.update(bars[kind], completed=len(handles[kind]) - len(ids))
+            progress.update(items, completed=batch.progress()["done"])
+            approve(handles["publish"])
             time.sleep(0.1)
-    return not any(waiting.values())
+    return not any(waiting.values()) and batch.wait(PATIENCE)["failed"] == 0
 
 
-def summary(handles: dict[str, list[Handle]]) -> None:
+def summary(handles: dict[str, list[Handle]], batch: Batch) -> None:
     """What became of them."""
     table = Table(
         "TYPE", "JOBS", "ENDED", "MOST RUNS", "FAILED", "CRASHED", title="What became of them", title_justify="left"
@@ -164,6 +177,12 @@ def summary(handles: dict[str, list[Handle]]) -> None:
     console.print()
     console.print(table)
     story = handles["poison"][0]
+    orders, words = app.group(SHOP).progress(), batch.progress()
+    newest = handles["index"][-1]
+    console.print(f"\n[bold]holdfast group show {SHOP}[/bold]\n  {orders['done']} of {orders['total']} jobs done")
+    console.print(f"\n[bold]holdfast batch show {batch.id}[/bold]\n  {words['done']} of {words['total']} items done")
+    console.print(f"\n[bold]of five requests the newest was run[/bold]\n  {newest.result(timeout=5)}")
+    console.print(f"\n[bold]a job that waited for a person[/bold]\n  {handles['publish'][0].result(timeout=5)}")
     if "sanitize_ai_validation" in handles:
         console.print(f"\n[bold]a captured session taught[/bold]\n  {learned(app) or 'nothing yet'}")
     console.print(f"\n[bold]holdfast job explain {story.id}[/bold]\n  {app.explain(story.id)['reasons'][0]['text']}")

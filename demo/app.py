@@ -13,7 +13,7 @@ import holdfast
 from demo import session
 from holdfast_pipelines.capture.jobs import register
 
-app = holdfast.App()
+app = holdfast.App(imports=["demo.flow"])
 if app.url.startswith("sqlite:"):  # sessions are captured into a file
     register(app, session.places(app.url))
 
