@@ -1,7 +1,8 @@
 """How the runs of a dead child, or of a whole dead worker, ended.
 
 One run alone in a child crashed, several are suspects, and what had not begun is unharmed. A handler that has returned
-is a suspect too until its ending is durable: it may have left something behind that killed the process.
+may have left something behind that killed the process, until its ending is durable. But hundreds may wait for one
+commit beside a handler that runs: those are interrupted, and suspects only if that befalls them again.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from holdfast.model.failure import Failure
 from holdfast.model.outcome import Crashed, Outcome, Raised, Stopped, Suspected, Unstarted
 from holdfast.worker.death import describe_exit
-from holdfast.worker.slots import TAKEN, read_slots
+from holdfast.worker.slots import RETURNED, RUNNING, TAKEN, read_slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +31,7 @@ class Verdicts:
         self._phases = {(run.id, run.token): run.phase for run in child.slots.started()}
         self.runs = list(self._phases)
         self._entered = sum(phase != TAKEN for phase in self._phases.values())
+        self._someone_ran = RUNNING in self._phases.values()
         self._failure = Failure(
             "WorkerDied",
             f"the process died by {describe_exit(status)}, peak memory {peak_kib // 1024} MiB, worker {child.owner}",
@@ -50,6 +52,8 @@ class Verdicts:
             return Stopped()  # it was our doing
         if child.solo or self._entered == 1:
             return Crashed(self._failure, alone=True)
+        if phase == RETURNED and self._someone_ran and not claim.interrupted:
+            return Stopped()
         return Suspected(self._failure)
 
 
