@@ -22,6 +22,7 @@ Parameters = dict[str, "object"] | tuple["object", ...]
 
 # SQLite's primary result codes, which both drivers carry on their exceptions.
 _BUSY, _LOCKED, _READ_ONLY, _IO, _CORRUPT, _FULL, _CANT_OPEN, _NOT_A_DATABASE = 5, 6, 8, 10, 11, 13, 14, 26
+_LOG_PAGES = 4_000  # 16 MB: the hot pages of a busy queue are copied into the file once per so many, not four times
 
 _REASONS = {
     _BUSY: (
@@ -134,6 +135,7 @@ class Connection:
             "journal_mode": ("wal", "wal"),
             "synchronous": (synchronous, {"full": "2", "normal": "1"}[synchronous]),
             "journal_size_limit": (wal_limit, str(wal_limit)),
+            "wal_autocheckpoint": (_LOG_PAGES, str(_LOG_PAGES)),
             "cache_size": (-16_000, "-16000"),
             "temp_store": ("memory", "2"),
         }
