@@ -48,6 +48,20 @@ def test_a_result_that_cannot_be_stored_ends_the_job_as_failed(workshop: Worksho
     assert (job.status, job.attempts, code_of(job)) == (Status.FAILED, 1, "RESULT_UNSTORABLE")
 
 
+def test_an_ending_that_the_store_refuses_fails_alone(workshop: Workshop):
+    connection = apsw.Connection(str(workshop.database))
+    connection.execute("""create trigger refuse before update on job_queue when new.result = '"rested"' begin
+        select raise(abort, 'no such result here'); end""")
+    connection.close()
+    workshop.start()
+    bad = [workshop.enqueue(kind, {"seconds": 0.1}) for kind in ("nap", "alone_nap")]
+    good = workshop.enqueue_many("quick", 50)
+    for job in workshop.ended(*bad):
+        assert (job.status, job.attempts, code_of(job)) == (Status.FAILED, 1, "RESULT_UNSTORABLE")
+    assert {job.status for job in workshop.ended(*good)} == {Status.COMPLETED}
+    assert "away" not in workshop.errors()
+
+
 def test_a_payload_that_no_longer_fits_its_handler_ends_as_failed(workshop: Workshop, tmp_path: Path):
     stranger = holdfast.App(workshop.url)  # knows no handler, so it checks nothing
     ids = [stranger.enqueue("counted", {"number": "seven"}).id, stranger.enqueue("alone", {"minutes": 1}).id]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from holdfast.engine.desk import Desk
     from holdfast.engine.registry import Definition
+    from holdfast.model.errors import StoreError
     from holdfast.model.lease import Claim
     from holdfast.worker.slots import SlotMap
 
@@ -217,8 +218,19 @@ def returned(value: Any) -> Outcome:
         quick = quick_json(value) if _is_flat(value) else None
         return Returned(quick or encode(_plain(value), what="result", write=write_json))
     except (PydanticSerializationError, PayloadError, ValueError, RecursionError) as error:
-        failure = Failure(type(error).__name__, f"result cannot be stored: {error}", "RESULT_UNSTORABLE")
-        return Raised(failure, permanent=True)
+        return _unstorable(error)
+
+
+def refused(error: StoreError, outcome: Outcome | None) -> Outcome | None:
+    """What an ending becomes that the store will not take for what is in it; None: it is not for that."""
+    if error.code != "STORE_REFUSED" or not isinstance(outcome, Returned):
+        return None
+    return _unstorable(error)
+
+
+def _unstorable(error: Exception) -> Raised:
+    failure = Failure(type(error).__name__, f"result cannot be stored: {error}", "RESULT_UNSTORABLE")
+    return Raised(failure, permanent=True)
 
 
 def _is_flat(value: Any) -> bool:

@@ -20,7 +20,7 @@ from holdfast.model.failure import failure_of
 from holdfast.model.lease import Claim
 from holdfast.model.outcome import Outcome, Raised, Returned, Stopped
 from holdfast.worker.chunks import new_run
-from holdfast.worker.runner import Run, call_function, outcome_of, run_coroutine
+from holdfast.worker.runner import Run, call_function, outcome_of, refused, run_coroutine
 from holdfast.worker.slots import ASK, READY, RETURNED, RUNNING, SlotMap
 from holdfast.worker.transaction import end_of_settled
 
@@ -102,12 +102,15 @@ def _heed_stop() -> None:
 
 
 def _hand_in(app: Application, claim: Claim, outcome: Outcome) -> None:
-    """End the run; while the store is away, wait for it."""
+    """End the run; while the store is away, wait for it. One that it will not take for what is in it has failed."""
     away = False
     while True:
         try:
             app.desk.write(leases.finish, [(claim, outcome)], app.registry.policies())
         except StoreError as error:
+            if failed := refused(error, outcome):
+                outcome = failed
+                continue
             if not away:
                 log.warning("the store is away: %s", error)
             away = True

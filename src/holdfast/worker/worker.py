@@ -27,7 +27,7 @@ from holdfast.store.port import Order
 from holdfast.worker import slots as slot_words
 from holdfast.worker.calls import gather
 from holdfast.worker.chunks import new_run
-from holdfast.worker.runner import Run, run_coroutine, run_function
+from holdfast.worker.runner import Run, refused, run_coroutine, run_function
 from holdfast.worker.transaction import end_of_settled
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Worker:
         wanted = [] if self._draining else [(pool, want) for pool in self._pools if (want := pool.wanted()) > 0]
         if not ended and not back and not wanted and not stopped:
             return self._poll()
-        handed_in: list[tuple[Claim, Outcome]] = [(run.claim, run.outcome) for run in ended]  # type: ignore[misc]
+        handed_in = _endings(ended)
         handed_in += [(claim, Unstarted()) for claim in back]
         self.slots.hold(holds=True)
         orders = [Order(self.owner, pool.lanes, want, pool.lease_ms) for pool, want in wanted]
@@ -144,15 +144,15 @@ class Worker:
             write = self.desk.awrite if handed_in or stopped else self.desk.ataken
             got = await write(leases.exchange, handed_in, orders, self._policies, stopped)
         except StoreError as error:
-            self._ended[:0], self._handed_back[:0], self._stopped[:0] = ended, back, stopped
-            await self._store_away(error)
+            self._handed_back[:0], self._stopped[:0] = back, stopped
+            if ended and error.code == "STORE_REFUSED":
+                await self._hand_in_singly(ended)
+            else:
+                self._ended[:0] = ended
+                await self._store_away(error)
             return 0
         self._store_back()
-        for run in ended:
-            self.slots.give(run.slot)
-        if log.isEnabledFor(logging.INFO):
-            for run, move, accepted in zip(ended, got.moves, got.accepted, strict=False):  # handed back come last
-                log_run(_word(move) if accepted else "lost its lease", run)
+        self._let_go(ended, got)
         now = monotonic()
         for (pool, _), claims in zip(wanted, got.claims, strict=True):
             pool.ready.extend([(claim, got.at) for claim in claims])  # this process may have been stuck since
@@ -163,6 +163,28 @@ class Worker:
         if got.next_due is None:
             return self._poll()
         return max(0.001, min(self._poll(), (got.next_due - got.now) / 1000 - (monotonic() - got.at)))
+
+    async def _hand_in_singly(self, ended: list[Run]) -> None:
+        """Endings that the store refuses together are handed in one by one: only the one it will not take fails."""
+        for run in ended:
+            try:
+                got = await self.desk.awrite(leases.exchange, _endings([run]), (), self._policies)
+            except StoreError as error:
+                self._ended.append(run)
+                if (failed := refused(error, run.outcome)) is None:
+                    await self._store_away(error)
+                else:
+                    run.outcome = failed
+            else:
+                self._let_go([run], got)
+
+    def _let_go(self, ended: list[Run], got: leases.Exchanged) -> None:
+        """Their endings are durable."""
+        for run in ended:
+            self.slots.give(run.slot)
+        if log.isEnabledFor(logging.INFO):
+            for run, move, accepted in zip(ended, got.moves, got.accepted, strict=False):  # handed back come last
+                log_run(_word(move) if accepted else "lost its lease", run)
 
     def _may_hold(self) -> bool:
         """Whether the supervisor should compare. A claim whose answer was lost with the store is seen by it alone."""
@@ -335,6 +357,10 @@ class Worker:
             self._back_at = monotonic()
             log.warning("the store is back after %.1f s", self._back_at - self._away_since)
             self._away_since = None
+
+
+def _endings(ended: list[Run]) -> list[tuple[Claim, Outcome]]:
+    return [(run.claim, run.outcome) for run in ended]  # type: ignore[misc]  # they have ended, so they have one
 
 
 def log_run(event: str, run: Run) -> None:

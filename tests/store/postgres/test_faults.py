@@ -265,6 +265,12 @@ def test_a_server_that_takes_no_writes_is_told(pg):
     assert refusal(lambda: write(pg, write_anyway)).code == "STORE_READ_ONLY"
 
 
+def test_a_row_that_is_refused_is_not_shown_in_the_error(pg):
+    enqueue(pg, payload='{"card":"4111"}')
+    told = refusal(lambda: write(pg, lambda tx: tx.execute("update job_queue set priority = 99")))
+    assert (told.code, "priority" in str(told), "4111" in str(told)) == ("STORE_REFUSED", True, False)
+
+
 def test_a_standby_that_cannot_even_begin_to_write_is_told_as_one(pg):
     enqueue(pg)
     with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):

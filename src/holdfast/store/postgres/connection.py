@@ -271,7 +271,9 @@ def _reason(error: Exception) -> tuple[str, str]:
     # No state: the driver itself lost the connection. 08, 57P0x: the server says that it ends it.
     if isinstance(error, psycopg.OperationalError) and (state is None or state.startswith(("08", "57P"))):
         return _AWAY
-    return "STORE_REFUSED", f"the database refused the statement: {error}"
+    # The first line alone: what follows may show the row, with its payload.
+    said = getattr(getattr(error, "diag", None), "message_primary", None) or type(error).__name__
+    return "STORE_REFUSED", f"the database refused the statement: {said}"
 
 
 def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any]:
