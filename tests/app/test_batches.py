@@ -283,3 +283,9 @@ def test_explain_tells_of_the_batch(app, square):
     reasons = app.explain(app.jobs()[0].id)["reasons"]
     assert reasons[-1]["code"] == "IN_BATCH"
     assert batch.id in reasons[-1]["text"]
+
+
+@pytest.mark.parametrize("name", ["", "\0", "é", "0" * 26])
+def test_a_batch_that_never_was_is_not_found(app, name):
+    with pytest.raises(holdfast.NotFound, match="no batch"):
+        app.batch(name).progress()

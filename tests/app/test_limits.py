@@ -153,3 +153,10 @@ async def test_the_limiter_can_be_awaited(tmp_path):
         await limiter.apenalise(30)
         assert not await limiter.aacquire(timeout=1)
         assert await app.limiter("unknown").aacquire()
+
+
+@pytest.mark.parametrize("nothing", [{"rate": 0}, {"concurrency": 0}])
+def test_the_limiter_lets_nobody_through_where_nothing_may_start(tmp_path, nothing):
+    with App(f"sqlite:///{tmp_path}/jobs.db") as app:
+        app.limits.set("wikidata", **nothing)
+        assert app.limiter("wikidata").acquire() is False

@@ -38,7 +38,7 @@ def get(tx: Transaction, batch_id: str, tenant: str | None = None) -> Batch:
     """The batch as it is now."""
     if not isinstance(batch_id, str):
         raise BadInput("BAD_OPTION", f"a batch's id is text, such as batch.id, not {shown(batch_id)}")
-    batch = tx.batch(batch_id, tenant) if batch_id.isascii() else None
+    batch = tx.batch(batch_id, tenant) if batch_id.isascii() and batch_id.isprintable() else None
     if batch is None:
         raise NotFound("BATCH_NOT_FOUND", f"no batch {batch_id[:50]!a}: it never was, or ended more than 30 days ago")
     return batch

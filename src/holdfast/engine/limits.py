@@ -124,10 +124,12 @@ def pace(tx: Transaction, key: str, most_ms: int | None) -> int | None:
     """Take one start of a key's rate: milliseconds to wait for it. None if that is too long; 0 without a rate."""
     named = {limit.name: limit for limit in tx.limits() if not limit.removed}
     limit = under(key, named)
-    if limit is None or limit.rate is None:
+    if limit is None:
         return 0
-    if limit.rate == 0:
+    if 0 in (limit.rate, limit.concurrency):
         return None
+    if limit.rate is None:
+        return 0
     return tx.pace(key, limit, most_ms)
 
 
