@@ -30,5 +30,5 @@ def exchange(
     if ended:
         exchanged = app.desk.write(leases.exchange, ended, [order], policies)
     else:
-        exchanged = asyncio.run(app.desk.ataken(lambda tx: leases.exchange(tx, ended, [order], policies), here=False))
+        exchanged = asyncio.run(app.desk.ataken(leases.exchange, ended, [order], policies))
     return exchanged.accepted, exchanged.claims[0]

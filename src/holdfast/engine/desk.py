@@ -55,10 +55,10 @@ class _Call:
 
     __slots__ = ("answer", "done", "future", "hasty", "run")
 
-    def __init__(self, run: Callable[[Any], Any], future: Any = None, *, hasty: bool = False) -> None:
+    def __init__(self, run: Callable[[Any], Any], future: asyncio.Future[Any] | None = None) -> None:
         self.run = run
         self.future = future
-        self.hasty = hasty
+        self.hasty = False
         self.done = False
         self.answer: Any = None
 
@@ -123,13 +123,9 @@ class Desk:
             return verb(here, *args, **kwargs)
         return await self._laid(lambda transaction: verb(transaction, *args, **kwargs))  # type: ignore[no-any-return]
 
-    async def ataken(self, run: Callable[[Transaction], R], *, here: bool) -> R:
-        """Run a verb that takes and promises nothing, as a claim does: a power cut may undo it. `here`: the event loop
-        has nothing else to do, and may run it itself if nobody is before us.
-        """
-        if here and not self._waiting and self._turn.acquire(blocking=False):
-            return self._write_at_once(run, hastily=True)  # type: ignore[no-any-return]
-        return await self._laid(run, hasty=True)  # type: ignore[no-any-return]
+    async def ataken(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a verb that takes and promises nothing, as a claim does: a power cut may undo it."""
+        return await self._laid(lambda tx: verb(tx, *args, **kwargs), hasty=True)  # type: ignore[no-any-return]
 
     def read(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a verb that changes nothing."""
@@ -155,7 +151,7 @@ class Desk:
             _answer(call, answer)
 
         self._send(errand)
-        return await call.future  # type: ignore[no-any-return]
+        return await call.future  # type: ignore[no-any-return,misc]
 
     def transaction(self) -> Generator[Any, None, None]:
         """Hold one transaction open: what the block writes, and every enqueue in it, commit or vanish together.
@@ -212,12 +208,12 @@ class Desk:
             self._thread.join()
             self._thread = None
 
-    def _write_at_once(self, run: Callable[[Any], Any], *, hastily: bool = False) -> Any:
+    def _write_at_once(self, run: Callable[[Any], Any]) -> Any:
         """Nobody was before us, and we have the turn: no need to lay it on the desk."""
         self._turn_of = get_ident()
         try:
             self._check_open()
-            (answer,), news = self.store.write([run], hastily=hastily)
+            (answer,), news = self.store.write([run])
             self._tell(news)
         finally:
             self._give_turn()
@@ -227,7 +223,9 @@ class Desk:
 
     def _laid(self, run: Callable[[Any], Any], *, hasty: bool = False) -> asyncio.Future[Any]:
         """A verb on the desk, for the database thread to run."""
-        self._put(_Call(run, future := self._future(), hasty=hasty))
+        call = _Call(run, future := self._future())
+        call.hasty = hasty
+        self._put(call)
         self._send(self._clear_desk_in_turn)
         return future
 
@@ -237,7 +235,9 @@ class Desk:
 
     def _clear_desk(self) -> None:
         """Run all that waits in one transaction. Only ever called by whoever has the turn."""
-        calls = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        calls: list[_Call] = []
+        while self._waiting:
+            calls.append(self._waiting.popleft())
         if not calls:
             return
         try:

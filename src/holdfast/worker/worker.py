@@ -140,10 +140,9 @@ class Worker:
             if self.said:
                 await self.desk.awrite(limits.declare, self.said)
                 self.said = {}
-            if handed_in or stopped:
-                got = await self.desk.awrite(leases.exchange, handed_in, orders, self._policies, stopped)
-            else:
-                got = await self._claim(orders)
+            # Claims alone promise nothing: after a power cut their jobs wait as before, and their runs are gone.
+            write = self.desk.awrite if handed_in or stopped else self.desk.ataken
+            got = await write(leases.exchange, handed_in, orders, self._policies, stopped)
         except StoreError as error:
             self._handed_back[:0], self._stopped[:0] = back, stopped
             if ended and error.code == "STORE_REFUSED":
@@ -164,12 +163,6 @@ class Worker:
         if got.next_due is None:
             return self._poll()
         return max(0.001, min(self._poll(), (got.next_due - got.now) / 1000 - (monotonic() - got.at)))
-
-    async def _claim(self, orders: list[Order]) -> leases.Exchanged:
-        """Claims alone promise nothing: after a power cut their jobs wait as before, and their runs are gone. Where no
-        handler runs, nobody minds if the loop stands still for it, and two changes of threads are saved.
-        """
-        return await self.desk.ataken(lambda tx: leases.exchange(tx, (), orders, self._policies), here=not self._runs)
 
     async def _hand_in_singly(self, ended: list[Run]) -> None:
         """Endings that the store refuses together are handed in one by one: only the one it will not take fails."""
