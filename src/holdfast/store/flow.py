@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.model.status import Status
+from holdfast.model.status import TERMINAL, Status
 from holdfast.store.batches import BatchVerbs
 from holdfast.store.groups import GroupVerbs
 from holdfast.store.limits import LimitVerbs
@@ -59,23 +59,23 @@ class FlowVerbs(GroupVerbs, SubscriptionVerbs, BatchVerbs, LimitVerbs):
         not plain completions, and let what hangs on them go on.
         """
         figures, over, keys, batched = [], [], [], []
+        self.news.jobs += [ending.claim.id for ending, _ in ended]
         for (claim, move, _), status in ended:
-            self.news.jobs.append(claim.id)
             if claim.group is not None:
                 self.news.of_group(claim.tenant, claim.group)
-            if status == Status.QUEUED:
-                self.news.queues.add(claim.queue)
-            elif status == Status.AWAITING_AUTH:
-                self.park(claim, move)
-            else:
+            if status in TERMINAL:
+                figures.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
+                over.append((claim.id, status))
                 if claim.auth_data is not None:
                     self.forget_answer(claim)
                 if claim.key_until == "active":
                     keys.append(claim.id)
-                figures.append((claim.queue, claim.type, status, claim.started_at, claim.created_at))
-                over.append((claim.id, status))
                 if claim.batch is not None:
                     batched.append(claim.id)
+            elif status == Status.QUEUED:
+                self.news.queues.add(claim.queue)
+            else:
+                self.park(claim, move)
         self.free_active_keys(keys)
         unusual = [(ending, status) for ending, status in ended if ending.move.status is not Status.COMPLETED]
         self.write_history([line_of(ending, status) for ending, status in unusual])

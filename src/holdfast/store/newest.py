@@ -194,13 +194,10 @@ def outcomes(answers: Sequence[tuple[str, bool]]) -> list[tuple[str, str]]:
     return [(job_id, "created" if created else "duplicate") for job_id, created in answers]
 
 
-def _claimed_key(claim: Claim) -> Key | None:
-    return None if claim.coalesce_key is None else (claim.tenant, claim.type, claim.coalesce_key)
-
-
 def keys_of(endings: Sequence[Ending]) -> list[Key]:
     """The coalesce keys of runs, each once, in order."""
-    return sorted({key for ending in endings if (key := _claimed_key(ending.claim)) is not None})
+    claims = [ending.claim for ending in endings if ending.claim.coalesce_key is not None]
+    return sorted({(claim.tenant, claim.type, str(claim.coalesce_key)) for claim in claims})
 
 
 def _named(key: Key) -> dict[str, object]:
