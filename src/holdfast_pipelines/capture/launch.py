@@ -7,8 +7,6 @@ folder of this package, and the packages of the environment that the interpreter
 from __future__ import annotations
 
 import gc
-import json  # noqa: F401  # found at once now, before folders of packages come first on the path
-import re  # noqa: F401
 import sys
 
 gc.disable()  # the process ends before a collection could pay
@@ -18,7 +16,7 @@ def _start() -> int:
     here = __file__.rpartition("/")[0].rpartition("/")[0].rpartition("/")[0]
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     packages = f"{sys.executable.rpartition('/')[0].rpartition('/')[0]}/lib/{version}/site-packages"
-    sys.path[:1] = dict.fromkeys((here, packages))  # the first is the folder of this file
+    sys.path += dict.fromkeys((here, packages))  # behind the standard library, where `site` has them, too
     try:
         import apsw  # noqa: F401, PLC0415
     except ImportError:

@@ -6,12 +6,11 @@ beginning only, so no text is looked at again and again. A rule is compiled when
 
 from __future__ import annotations
 
-import re
-
 from holdfast_pipelines.capture.swift import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
 _ASCII_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
