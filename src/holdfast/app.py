@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from _collections_abc import Mapping  # `collections` around it would cost a cold hook a millisecond
 
 from holdfast.asked import OPTIONS, checked, depths, is_plain, names, news_of, requests
 from holdfast.batches import Maps

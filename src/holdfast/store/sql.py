@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
+from _operator import itemgetter  # `operator` around it has a hundred functions more
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ folder of this package, and the packages of the environment that the interpreter
 
 from __future__ import annotations
 
+import _collections_abc
 import gc
 import sys
 
@@ -17,15 +18,30 @@ def _start() -> int:
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     packages = f"{sys.executable.rpartition('/')[0].rpartition('/')[0]}/lib/{version}/site-packages"
     sys.path += dict.fromkeys((here, packages))  # behind the standard library, where `site` has them, too
-    try:
-        import apsw  # noqa: F401, PLC0415
-    except ImportError:
+    if not _has_driver():
         import site  # noqa: PLC0415
 
         site.main()
     from holdfast_pipelines.capture.hook import main  # noqa: PLC0415
 
     return main()
+
+
+def _has_driver() -> bool:
+    """Whether apsw could be imported. It asks for `collections.abc`, and the package around that takes longer than all
+    of apsw: so it is given the module itself; whoever asks later gets the package.
+    """
+    lent = "collections.abc" not in sys.modules
+    if lent:
+        sys.modules["collections.abc"] = _collections_abc
+    try:
+        import apsw  # noqa: F401, PLC0415
+    except ImportError:
+        return False
+    finally:
+        if lent:
+            del sys.modules["collections.abc"]
+    return True
 
 
 if __name__ == "__main__":

@@ -16,7 +16,21 @@ from tests.pipelines.capture.hooks import Home, files_with
 from tests.pipelines.capture.test_hook import KEY, MAIL, SECRETS
 
 ROOT = Path(__file__).parents[3]
-HEAVY = {"site", "re", "json", "enum", "functools", "typing", "datetime", "pathlib", "logging", "hashlib", "random"}
+HEAVY = {
+    "site",
+    "collections",
+    "operator",
+    "re",
+    "json",
+    "enum",
+    "functools",
+    "typing",
+    "datetime",
+    "pathlib",
+    "logging",
+    "hashlib",
+    "random",
+}
 
 
 def run(command: list[str], **given) -> subprocess.CompletedProcess[str]:
