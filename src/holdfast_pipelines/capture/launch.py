@@ -29,18 +29,17 @@ def _start() -> int:
 
 def _has_driver() -> bool:
     """Whether apsw could be imported. It asks for `collections.abc`, and the package around that takes longer than all
-    of apsw: so it is given the module itself; whoever asks later gets the package.
+    of apsw: so it is lent the module itself, under both names; whoever asks later gets the package.
     """
-    lent = "collections.abc" not in sys.modules
-    if lent:
-        sys.modules["collections.abc"] = _collections_abc
+    lent = [name for name in ("collections", "collections.abc") if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(lent, _collections_abc))
     try:
         import apsw  # noqa: F401, PLC0415
     except ImportError:
         return False
     finally:
-        if lent:
-            del sys.modules["collections.abc"]
+        for name in lent:
+            del sys.modules[name]
     return True
 
 
