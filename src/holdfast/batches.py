@@ -6,7 +6,7 @@ On the cold path of a hook, which makes none: so the imports stand where they ar
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from _collections_abc import Iterable, Mapping  # `collections` around it would cost a cold hook a millisecond
 from time import monotonic
 
 from holdfast.asked import news_of

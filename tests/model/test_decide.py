@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from holdfast.model.backoff import Backoff
 from holdfast.model.decide import Move, decide
 from holdfast.model.failure import Failure
+from holdfast.model.held import ALONE
 from holdfast.model.lease import Claim, renew_when
 from holdfast.model.outcome import Abandoned, Crashed, Raised, Returned, Snoozed, Stopped, Suspected, Unstarted
 from holdfast.model.policy import DEFAULT_POLICY, Policy
-from holdfast.model.status import ALONE, MOVES, Status
+from holdfast.model.status import MOVES, Status
 
 NOW = 1_000_000
 FAILURE = Failure("ValueError", "wrong")

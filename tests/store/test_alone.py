@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from holdfast.model.failure import Failure
+from holdfast.model.held import ALONE
 from holdfast.model.lease import Lane
 from holdfast.model.outcome import Crashed, Suspected, Unstarted
-from holdfast.model.status import ALONE, Status
+from holdfast.model.status import Status
 from holdfast.store.port import Hold, Order
 from tests.store.given import (
     DONE,

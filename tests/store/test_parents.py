@@ -7,8 +7,9 @@ import os
 import pytest
 
 from holdfast.model.errors import BadInput
+from holdfast.model.held import BLOCKED
 from holdfast.model.request import NewJob
-from holdfast.model.status import BLOCKED, Status
+from holdfast.model.status import Status
 from tests.store.families import blocked, child_of, children_of, done, due, end, ending, parents_of, run_in, run_of
 from tests.store.given import (
     CRASHED,

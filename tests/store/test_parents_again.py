@@ -6,7 +6,8 @@ import pytest
 
 from holdfast.engine import jobs
 from holdfast.model.errors import Conflict
-from holdfast.model.status import BLOCKED, Status
+from holdfast.model.held import BLOCKED
+from holdfast.model.status import Status
 from tests.store.families import blocked, child_of, children_of, due, end, parents_of
 from tests.store.given import (
     DAY,

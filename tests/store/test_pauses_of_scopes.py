@@ -10,11 +10,11 @@ import pytest
 from holdfast.engine import pauses
 from holdfast.engine.desk import Desk
 from holdfast.model.errors import StoreError
+from holdfast.model.held import GROUP_PAUSED, TENANT_PAUSED
 from holdfast.model.lease import Lane
 from holdfast.model.news import group_mark
 from holdfast.model.outcome import Stopped
 from holdfast.model.request import NewJob
-from holdfast.model.status import GROUP_PAUSED, TENANT_PAUSED
 from tests.store.given import (
     CRASHED,
     DONE,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.engine.jobs import CANCELLED, MOST_LISTED, check_depth
+from holdfast.engine.asking import check_depth
+from holdfast.engine.jobs import CANCELLED, MOST_LISTED
 from holdfast.model.errors import BadInput, NotFound
 from holdfast.model.request import shown
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import os
 import sys
+from _collections import deque  # type: ignore[import-not-found,unused-ignore]  # without the package's own classes
 from _contextvars import ContextVar
 from _queue import SimpleQueue
 from _thread import allocate_lock, get_ident
 from _weakref import ref
-from collections import deque
 
 from holdfast.model.errors import BadInput, StoreError
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from holdfast.engine.jobs import get
 from holdfast.engine.over_limit import Reason, over_limit
 from holdfast.model import stamp
+from holdfast.model.held import ALONE, BEHIND, BLOCKED, GROUP_PAUSED, LIMITED, TENANT_PAUSED
 from holdfast.model.schedule import origin_of
-from holdfast.model.status import ALONE, BEHIND, BLOCKED, GROUP_PAUSED, LIMITED, TENANT_PAUSED, Status
+from holdfast.model.status import Status
 
 if TYPE_CHECKING:
     from holdfast.model.job import Job

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, assert_never
 
 from holdfast.model.failure import Failure
+from holdfast.model.held import ALONE
 from holdfast.model.lease import Claim
 from holdfast.model.outcome import (
     Abandoned,
@@ -20,7 +21,7 @@ from holdfast.model.outcome import (
 )
 from holdfast.model.parking import MOST_PARKS, TOO_MANY, question
 from holdfast.model.policy import Policy
-from holdfast.model.status import ALONE, Status
+from holdfast.model.status import Status
 
 CANCELLED = Failure("Cancelled", "stopped on request", "CANCELLED")
 

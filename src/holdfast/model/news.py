@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from zlib import crc32
-
 
 class News:
     """Collected inside a transaction, told after its commit."""
@@ -35,5 +33,7 @@ class News:
 
 def group_mark(tenant: str, group: str) -> str:
     """A group in few letters. Two groups may share it: then one too many is looked at."""
+    from zlib import crc32  # noqa: PLC0415  # a library of its own, and most jobs have no group
+
     name = f"{tenant}\x1f{group}"
     return f"{crc32(name.encode()):08x}"

@@ -6,7 +6,7 @@ text, objects without a JSON form, nesting beyond 64 levels, and texts over the 
 
 from __future__ import annotations
 
-import json
+from _json import encode_basestring, make_encoder
 
 from holdfast.model.errors import PayloadError
 from holdfast.model.request import shown
@@ -21,7 +21,11 @@ DEPTH_LIMIT = 64
 _LONGEST_PATH = 200
 _INTEGER_BITS = 14_284  # 4,300 digits, the most that Python itself reads
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+def _encode(value: object) -> str:
+    """By the C code of `json`, without the package: that imports `re` and would cost a cold hook milliseconds."""
+    write = make_encoder(None, repr, encode_basestring, None, ":", ",", False, False, False)  # noqa: FBT003
+    return "".join(write(value, 0))
 
 
 def encode(
@@ -47,6 +51,8 @@ def decode(text: str | bytes, *, what: str = "payload", limit: int = SIZE_LIMIT)
     """The value of JSON text from outside. Duplicate keys are refused: two readers could see two values."""
     if len(text) > limit or (isinstance(text, str) and len(text) * 4 > limit and len(_utf8(text, what)) > limit):
         raise PayloadError("PAYLOAD_TOO_LARGE", f"{what} has over {limit} bytes: pass a reference to the data instead")
+    import json  # noqa: PLC0415
+
     try:
         value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
     except RecursionError:
@@ -63,6 +69,8 @@ def same(one: str, other: str) -> bool:
 
 
 def _in_order(text: str) -> str:
+    import json  # noqa: PLC0415
+
     return json.dumps(json.loads(text), sort_keys=True)
 
 

@@ -5,25 +5,25 @@ Milliseconds are what both stores keep, compare as integers, and need no date li
 
 from __future__ import annotations
 
-from functools import lru_cache
 from time import gmtime, strftime
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
+_MOST_KEPT = 256
 LAST = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z: one more digit in the year would no longer sort as text
 
 
 def to_text(at: int) -> str:
     """The stamp of an instant."""
     second, milli = divmod(at, 1000)
-    return f"{_prefix(second)}.{milli:03d}Z"
+    return f"{_prefixes[second]}.{milli:03d}Z"
 
 
 def from_text(text: str) -> int:
     """The instant of a stamp that a store wrote."""
-    return _second(text[:19]) * 1000 + int(text[20:23])
+    return _seconds[text[:19]] * 1000 + int(text[20:23])
 
 
 def to_datetime(at: int) -> datetime:
@@ -41,13 +41,25 @@ def from_datetime(moment: datetime) -> int:
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 
-@lru_cache(maxsize=64)
-def _prefix(second: int) -> str:
-    return strftime("%Y-%m-%dT%H:%M:%S", gmtime(second))
+class _Prefixes(dict[int, str]):
+    """What was made a moment ago is asked for again; `functools` would cost a cold hook milliseconds."""
+
+    def __missing__(self, second: int) -> str:
+        if len(self) >= _MOST_KEPT:
+            self.clear()
+        prefix = self[second] = strftime("%Y-%m-%dT%H:%M:%S", gmtime(second))
+        return prefix
 
 
-@lru_cache(maxsize=256)
-def _second(prefix: str) -> int:
-    from datetime import datetime  # noqa: PLC0415  # the cold path never needs it
+class _Seconds(dict[str, int]):
+    def __missing__(self, prefix: str) -> int:
+        from datetime import datetime  # noqa: PLC0415  # the cold path never needs it
 
-    return int(datetime.fromisoformat(prefix + "+00:00").timestamp())
+        if len(self) >= _MOST_KEPT:
+            self.clear()
+        second = self[prefix] = int(datetime.fromisoformat(prefix + "+00:00").timestamp())
+        return second
+
+
+_prefixes = _Prefixes()
+_seconds = _Seconds()

@@ -11,10 +11,11 @@ from __future__ import annotations
 import json
 
 from holdfast.model import stamp
+from holdfast.model.held import GROUP_PAUSED, TENANT_PAUSED
 from holdfast.model.news import group_mark
-from holdfast.model.status import GROUP_PAUSED, TENANT_PAUSED, Status
+from holdfast.model.status import Status
+from holdfast.store.asking import Line
 from holdfast.store.stopping import StoppingVerbs
-from holdfast.store.verbs import Line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from holdfast.store.port import Order
     from holdfast.store.sql import Queries
 
-RULES_KEPT = 5.0  # seconds for which a process goes by the rules of queues that it has read
 HERD_MS = 6_000  # after which every process has heard of a new rule
 AGAIN_MS = 20  # until another look at lines that somebody else looks at just now
 LINES_SEEN = 10.0  # seconds in which claims ask for lines to look at, after there were some
@@ -35,8 +34,7 @@ STRAY_MS = 60_000
 class LimitVerbs(NewestVerbs):
     """Part of the transaction of either store."""
 
-    __slots__ = ("stirred",)
-    stirred: bool  # there are lines to look at now
+    __slots__ = ()
 
     if TYPE_CHECKING:
         queries: Queries
@@ -45,18 +43,6 @@ class LimitVerbs(NewestVerbs):
         def heads(self, wanted: Sequence[tuple[str, int]]) -> list[tuple[Any, ...]]: ...
 
     # -- for those who enqueue
-
-    def rules(self) -> tuple[Limit, ...]:
-        """The limits that whole queues fall under, as they were a few seconds ago."""
-        kept = self.queries.kept
-        if "rules" not in kept or kept["rules"][0] < monotonic():
-            kept["rules"] = (monotonic() + RULES_KEPT, self._read_rules())
-        return kept["rules"][1]  # type: ignore[no-any-return]
-
-    def ruled(self, jobs: Sequence[NewJob]) -> Sequence[NewJob]:
-        """The same jobs, with the keys that they have by their queues."""
-        rules = self.rules()
-        return [self._with_keys(job, rules) for job in jobs] if rules else jobs
 
     def tie_limits(self, jobs: Sequence[tuple[NewJob, str]]) -> None:
         """New jobs with keys were stored under these ids: they stand in line."""
@@ -277,11 +263,8 @@ class LimitVerbs(NewestVerbs):
         self.look([HERD + name], HERD_MS)
         self.news.queues.add("*")
 
-    def _read_rules(self) -> tuple[Limit, ...]:
-        rows = self.run("limit_rules")
-        if not rows:
-            return ()
-        from holdfast.model.limit import Limit  # noqa: PLC0415  # a cold hook seldom meets one
+    def _limits_of(self, rows: list[tuple[Any, ...]]) -> tuple[Limit, ...]:
+        from holdfast.model.limit import Limit  # noqa: PLC0415
 
         return tuple(Limit(name, queues=tuple(json.loads(queues))) for name, queues in rows)
 

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.model.errors import BadInput
 from holdfast.model.failure import Failure
-from holdfast.model.status import BLOCKED, TERMINAL, Status
-from holdfast.store.verbs import Line
+from holdfast.model.held import BLOCKED
+from holdfast.model.status import TERMINAL, Status
+from holdfast.store.asking import Line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

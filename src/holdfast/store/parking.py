@@ -10,8 +10,8 @@ import json
 
 from holdfast.model import stamp
 from holdfast.model.status import Status
+from holdfast.store.asking import Line
 from holdfast.store.newest import NewestVerbs
-from holdfast.store.verbs import Line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import json
 from holdfast.model import stamp
 from holdfast.model.errors import KeyConflict
 from holdfast.model.payload import same
+from holdfast.store.asking import AskingVerbs, Line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,38 +20,12 @@ if TYPE_CHECKING:
     from holdfast.model.job import Job
     from holdfast.model.lease import Claim
     from holdfast.model.news import News
-    from holdfast.model.request import NewJob
     from holdfast.store.port import Ending, Hold
 
 WINDOW = 10_000
 
 
-class Line:
-    """A line of history, to be written."""
-
-    __slots__ = ("actor", "attempt", "error_class", "from_status", "job_id", "why", "worker")
-
-    def __init__(
-        self,
-        job_id: str,
-        from_status: str,
-        why: str,
-        attempt: int,
-        *,
-        worker: str | None = None,
-        error_class: str | None = None,
-        actor: str | None = None,
-    ) -> None:
-        self.job_id = job_id
-        self.from_status = from_status
-        self.why = why
-        self.attempt = attempt
-        self.worker = worker
-        self.error_class = error_class
-        self.actor = actor
-
-
-class CommonVerbs:
+class CommonVerbs(AskingVerbs):
     """Part of the transaction of either store."""
 
     __slots__ = ()
@@ -66,9 +41,6 @@ class CommonVerbs:
         def write_history(self, lines: Sequence[Line]) -> None: ...
 
     # -- for everyone
-
-    def has_key(self, tenant: str, key: str) -> bool:
-        return bool(self.run("key_holder", tenant=tenant, key=key))
 
     def get(self, job_id: str, tenant: str | None = None) -> Job | None:
         rows = self.run("get", id=job_id, tenant=tenant)
@@ -224,36 +196,6 @@ class CommonVerbs:
         from holdfast.store.rows import job_of  # noqa: PLC0415  # heavier than a cold hook can afford
 
         return job_of(row)
-
-    def due(self, job: NewJob) -> str:
-        """The stamp from which on a new job may run."""
-        if job.scheduled_at is not None:
-            return stamp.to_text(job.scheduled_at)
-        if job.delay:
-            return stamp.to_text(min(self.now + job.delay, stamp.LAST))
-        return self.stamp
-
-    def new_row(self, job: NewJob, job_id: str) -> dict[str, object]:
-        """What is stored of a new job, by the names of the query."""
-        window = job.key_window
-        return {
-            "id": job_id,
-            "type": job.type,
-            "priority": job.priority,
-            "scheduled_at": self.due(job),
-            "payload": job.payload,
-            "key": job.key,
-            "max_attempts": job.max_attempts,
-            "now": self.stamp,
-            "queue": job.queue,
-            "tenant": job.tenant,
-            "group": job.group,
-            "context": job.context,
-            "payload_version": job.payload_version,
-            "timeout_ms": job.timeout_ms,
-            "key_until": stamp.to_text(min(self.now + window, stamp.LAST)) if isinstance(window, int) else window,
-            "held": 0,
-        }
 
 
 def _instant(rows: list[tuple[Any, ...]]) -> int | None:

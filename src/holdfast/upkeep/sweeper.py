@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.engine.jobs import enqueue
+from holdfast.engine.asking import enqueue
 from holdfast.model.request import NewJob
 from holdfast.upkeep.turn import Turn
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from holdfast_pipelines.capture.marks import content_hash, keyed_digest, new_id, now
 from holdfast_pipelines.capture.sanitiser import VERSION, sanitise
+from holdfast_pipelines.capture.texts import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def read_event(raw: bytes) -> dict[str, Any]:
     if not raw.strip():
         raise UnusableEvent("the input is empty")
     try:
-        event = json.loads(raw.decode("utf-8"))
+        event = loads(raw.decode("utf-8"))
     except UnicodeDecodeError:
         raise UnusableEvent("the input is not UTF-8") from None
     except (ValueError, RecursionError):
@@ -113,5 +112,5 @@ def lines(value: object, name: str = "", depth: int = 0) -> Iterator[str]:
         for inner in value:
             yield from lines(inner, name, depth + 1)
     elif value is not None:
-        text = value if isinstance(value, str) else json.dumps(value)
+        text = value if isinstance(value, str) else dumps(value)
         yield f"{name}: {text}" if name else text

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from time import gmtime, strftime, time_ns
 
-try:
+if sys.version_info >= (3, 12):
     from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]
-except ImportError:  # Python 3.11
+else:
     from _sha256 import sha256  # type: ignore[import-not-found,no-redef,unused-ignore]
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

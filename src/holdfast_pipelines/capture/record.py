@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from holdfast_pipelines.capture.marks import new_id
 from holdfast_pipelines.capture.queries import query, statements
+from holdfast_pipelines.capture.texts import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def _add(tx: Any, record: dict[str, Any], conversation: str, part: int) -> bool:
         "content": message["content"],
         "content_hash": message["content_hash"],
         "source_id": message["source_id"],
-        "tool_calls": None if message["tool_calls"] is None else json.dumps(message["tool_calls"]),
+        "tool_calls": None if message["tool_calls"] is None else dumps(message["tool_calls"]),
     }
     if tx.execute(query("message_known"), values):
         return False

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from time import time_ns
 
 from holdfast_pipelines.capture.places import make_folder, write_private
+from holdfast_pipelines.capture.texts import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def put(folder: str, record: dict[str, Any]) -> None:
     name = f"{time_ns():020}-{record['id']}{_SUFFIX}"
     temporary = os.path.join(folder, f".{name}")  # noqa: PTH118
     try:
-        write_private(temporary, json.dumps(record).encode())
+        write_private(temporary, dumps(record).encode())
         os.rename(temporary, os.path.join(folder, name))  # noqa: PTH104, PTH118
     except OSError:
         if os.path.exists(temporary):  # noqa: PTH110
@@ -49,7 +49,7 @@ def take(path: str) -> dict[str, Any] | None:
     finally:
         os.close(descriptor)
     try:
-        record = json.loads(content)
+        record = loads(content.decode())
     except ValueError:
         record = None
     if not isinstance(record, dict) or "messages" not in record:

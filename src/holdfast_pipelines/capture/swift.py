@@ -8,12 +8,13 @@ that it is given; whatever cannot be used is compiled anew.
 from __future__ import annotations
 
 import _sre  # type: ignore[import-not-found,unused-ignore]
-import json
 import os
-import re
+
+from holdfast_pipelines.capture.texts import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from typing import Any
 
 _MOST = 500  # patterns, so that those of older versions go one day
@@ -30,6 +31,8 @@ def compiled(pattern: str) -> re.Pattern[str]:
     if found is None:
         found = _revived(pattern) if pattern in _kept else None
         if found is None:
+            import re  # noqa: PLC0415  # with all that it imports, it takes longer than the patterns
+
             found = re.compile(pattern)
             _fresh.add(pattern)
         _ready[pattern] = found
@@ -54,7 +57,7 @@ def load(folder: str) -> None:
         os.close(descriptor)
     try:
         start = _HEADER + int(content[:_HEADER])
-        _kept.update(json.loads(content[_HEADER:start]))
+        _kept.update(loads(content[_HEADER:start].decode()))
         _code = memoryview(content)[start:].cast("I")
     except (ValueError, TypeError):
         _kept.clear()
@@ -75,7 +78,7 @@ def save(folder: str) -> None:
                 code = _code[start:end].tolist()
             header[pattern] = [flags, len(codes), len(codes) + len(code), groups, names, places]
             codes += code
-        written = json.dumps(header).encode()
+        written = dumps(header).encode()
         written += b" " * (-len(written) % 4)
         blob = b"".join(number.to_bytes(4, _byte_order()) for number in codes)
         _write(file_in(folder), f"{len(written):0{_HEADER}}".encode() + written + blob)
@@ -94,6 +97,8 @@ def _revived(pattern: str) -> re.Pattern[str] | None:
 
 def _taken_apart(pattern: str) -> tuple[int, list[int], int, dict[str, int], list[str | None]]:
     """What `re.compile` hands to its engine."""
+    import re  # noqa: PLC0415
+
     engine: Any = re
     parsed = engine._parser.parse(pattern, 0)  # noqa: SLF001
     code = engine._compiler._code(parsed, 0)  # noqa: SLF001

@@ -6,8 +6,9 @@ the next event.
 
 from __future__ import annotations
 
-import json
 import os
+
+from holdfast_pipelines.capture.texts import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _tail(path: str) -> list[bytes]:
 
 def _entry(line: bytes) -> dict[str, Any] | None:
     try:
-        entry = json.loads(line)
+        entry = loads(line.decode())
     except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None

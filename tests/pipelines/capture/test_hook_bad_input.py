@@ -13,7 +13,7 @@ import pytest
 import holdfast
 from holdfast_pipelines.capture.hook import drain
 from tests.pipelines.capture.hooks import files_with
-from tests.pipelines.capture.test_hook import KEY, MAIL, SECRETS
+from tests.pipelines.capture.test_hook import KEY, MAIL, SECRETS, answer, said
 
 RAW = f"key {KEY} mail {MAIL} password=hunter2x9"
 
@@ -31,8 +31,8 @@ def event(home, **fields) -> bytes:
         (b"[" * 100_000, "ignored: the input is not JSON"),
         (b'["' + RAW.encode() + b'"]', "ignored: the input is not an object"),
         (b'{"prompt": "\xff\xfe ' + RAW.encode() + b'"}', "ignored: the input is not UTF-8"),
-        (b'{"hook_event_name": "Dance", "session_id": "s"}', "ignored: the event is of no kind that is captured"),
-        (b'{"hook_event_name": "Stop"}', "ignored: the event names no session"),
+        (b'{"hook_event_name": "Dance", "session_id": "s", "prompt": "' + RAW.encode() + b'"}', "ignored: the event is of no kind that is captured"),
+        (b'{"hook_event_name": "Stop", "last_assistant_message": "' + RAW.encode() + b'"}', "ignored: the event names no session"),
         (b'{"prompt": "' + RAW.encode() * 500_000 + b'"}', "dropped: the input is longer than 1 MiB"),
     ],
     ids=["empty", "blank", "no JSON", "deep", "no object", "no UTF-8", "unknown", "no session", "50 MB"],
@@ -52,6 +52,20 @@ def test_a_text_with_half_a_sign_is_kept(home):
 def test_a_missing_transcript_leaves_one_line(home):
     home.event("Stop", stop_hook_active=False)
     assert [entry.split(" ", 1)[1] for entry in home.log()] == ["the transcript cannot be read: ENOENT"]
+
+
+def test_a_transcript_that_ends_in_half_a_line_is_read_up_to_it(home):
+    transcript = home.project / "transcript.jsonl"
+    half = json.dumps({"type": "assistant", "message": {"id": "m2", "content": [{"type": "text", "text": RAW}]}})[:-9]
+    transcript.write_text(answer("m1", said(f"the key is {KEY}")) + half)
+    home.event("Stop", stop_hook_active=False)
+    assert home.texts() == ["the key is [REDACTED_ANTHROPIC_KEY]"]
+    assert files_with(home.folder, *SECRETS) == []
+    transcript.write_text(half)
+    home.event("Stop", session="session-2")
+    assert home.texts() == ["the key is [REDACTED_ANTHROPIC_KEY]"]
+    assert files_with(home.folder, *SECRETS) == []
+    assert home.log() == []
 
 
 def test_a_locked_database_is_not_waited_for(home):
@@ -90,7 +104,8 @@ def test_a_newer_database_is_left_as_it_is(home):
     other.close()
     home.run(event(home))
     assert len(home.spooled()) == 1
-    assert home.log()[0].split(" ", 1)[1] == "spooled: SCHEMA_TOO_NEW"
+    assert [entry.split(" ", 1)[1] for entry in home.log()] == ["spooled: SCHEMA_TOO_NEW"]
+    assert files_with(home.folder, *SECRETS) == []
 
 
 def test_an_older_database_is_not_migrated(home):
@@ -100,7 +115,8 @@ def test_an_older_database_is_not_migrated(home):
     other.close()
     home.run(event(home))
     assert len(home.spooled()) == 1
-    assert home.log()[0].split(" ", 1)[1] == "spooled: SCHEMA_MISSING"
+    assert [entry.split(" ", 1)[1] for entry in home.log()] == ["spooled: SCHEMA_MISSING"]
+    assert files_with(home.folder, *SECRETS) == []
 
 
 def test_capture_tables_of_another_version_are_left_as_they_are(home):
@@ -109,7 +125,8 @@ def test_capture_tables_of_another_version_are_left_as_they_are(home):
     other.execute("update capture_schema set version = 2")
     other.close()
     home.run(event(home))
-    assert home.log()[0].split(" ", 1)[1] == "spooled: ForeignTables"
+    assert [entry.split(" ", 1)[1] for entry in home.log()] == ["spooled: ForeignTables"]
+    assert files_with(home.folder, *SECRETS) == []
 
 
 def test_tables_of_somebody_else_are_left_as_they_are(home):

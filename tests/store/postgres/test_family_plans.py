@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from holdfast.model import stamp
+from holdfast.model.held import BLOCKED
 from holdfast.model.request import NewJob
-from holdfast.model.status import BLOCKED
 from holdfast.store.parents import PARENT_FAILED
 from holdfast.store.postgres.store import PostgresStore
 from tests.servers.postgres import server

@@ -13,10 +13,10 @@ from holdfast.engine import batches, cancels, jobs, pauses, schedules
 from holdfast.engine.desk import Desk
 from holdfast.model.batch import NewBatch
 from holdfast.model.errors import BadInput, StoreError
+from holdfast.model.held import GROUP_PAUSED, TENANT_PAUSED
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
 from holdfast.model.schedule import plan_of
-from holdfast.model.status import GROUP_PAUSED, TENANT_PAUSED
 from holdfast.model.subscription import subscription
 from holdfast.store.postgres.store import PostgresStore
 from tests.servers.postgres import server

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from contextlib import AbstractContextManager
 
-    from holdfast.store.newest import Key
+    from holdfast.store.asking import Key, Line
     from holdfast.store.postgres.connection import Connection
     from holdfast.store.sql import Queries
-    from holdfast.store.verbs import Line
 
 
 _LOCKED = "55P03"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 
 from holdfast.model.errors import BadInput, StoreError
 
@@ -109,7 +108,11 @@ def file_system(path: str, mounts: str = "/proc/self/mountinfo") -> str:
 
 
 def _plain(mount: str) -> str:
-    return re.sub(_OCTAL, lambda found: chr(int(found[1], 8)), mount) if "\\" in mount else mount
+    if "\\" not in mount:
+        return mount
+    import re  # noqa: PLC0415  # a cold hook seldom meets such a name
+
+    return re.sub(_OCTAL, lambda found: chr(int(found[1], 8)), mount)
 
 
 def _settings(query: str) -> dict[str, str]:

@@ -59,12 +59,14 @@ def refuse_foreign(connection: Connection) -> None:
     _version(connection, {name: _query(name) for name in ("tables", "schema_version", "move_look")})
 
 
-def refuse_older(connection: Connection, queries: Queries) -> None:
-    """For those who may make tables where there are none, but not change what others made."""
-    if _version(connection, queries) not in (0, len(MIGRATIONS)):
+def refuse_older(connection: Connection, queries: Queries) -> bool:
+    """For those who may make tables where there are none, but not change what others made: whether there are some."""
+    version = _version(connection, queries)
+    if version not in (0, len(MIGRATIONS)):
         raise StoreError(
             "SCHEMA_MISSING", f"{connection.location.path} is of an older Holdfast: run `holdfast migrate` first"
         )
+    return version > 0
 
 
 def has_schema(location: Location) -> bool:

@@ -11,16 +11,11 @@ from time import monotonic, sleep, time_ns
 from holdfast.model.errors import HoldfastError, StoreError
 from holdfast.model.ids import new_ids
 from holdfast.model.news import News
-from holdfast.store.frameworks import libraries_of
-from holdfast.store.schedules import ScheduleVerbs
 from holdfast.store.sql import Queries
+from holdfast.store.sqlite.asking import begun
 from holdfast.store.sqlite.connection import Connection, translate
-from holdfast.store.sqlite.guests import driver_connection
-from holdfast.store.sqlite.jobs import JobVerbs
-from holdfast.store.sqlite.leases import LeaseVerbs
 from holdfast.store.sqlite.location import Location
 from holdfast.store.sqlite.schema import ensure_schema, refuse_older, require_schema
-from holdfast.store.sqlite.upkeep import UpkeepVerbs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,16 +23,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.model.request import NewJob
+    from holdfast.store.sqlite.transaction import SqliteTransaction
 
 PATIENCE = 30.0  # seconds to wait for another process's write lock
 SPACE_FLOOR = 8 * 1024 * 1024
 WAL_LIMIT = 64 * 1024 * 1024
-
-
-class SqliteTransaction(JobVerbs, LeaseVerbs, UpkeepVerbs, ScheduleVerbs):
-    """All verbs, on one open transaction."""
-
-    __slots__ = ()
 
 
 class SqliteStore:
@@ -99,7 +89,7 @@ class SqliteStore:
         connection = self._writing()
         self._check_space(len(job.payload))
         sql, in_order = self.queries.by_place("insert")
-        here = SqliteTransaction(connection, self.queries, self._clock(), self._check_space)
+        here = begun(connection, self.queries, self._clock(), self._check_space)
         if here.ruled([job])[0] is not job:
             return self._insert_usually(job)
         row = here.new_row(job, new_ids(here.now, 1)[0])
@@ -128,7 +118,7 @@ class SqliteStore:
         connection = self._writing()
         self.retrying(connection, connection.begin)
         # The instant is read under the lock: a later transaction never has an earlier one.
-        self._open = SqliteTransaction(connection, self.queries, self._clock(), self._check_space)
+        self._open = begun(connection, self.queries, self._clock(), self._check_space)
         return self._open
 
     def commit(self) -> News:
@@ -147,6 +137,9 @@ class SqliteStore:
             transaction.connection.roll_back()
 
     def join(self, connection: Any) -> SqliteTransaction:
+        from holdfast.store.frameworks import libraries_of  # noqa: PLC0415  # most have no connection of their own
+        from holdfast.store.sqlite.guests import driver_connection  # noqa: PLC0415
+
         connection = driver_connection(connection)
         if self.location.driver not in libraries_of(connection):
             raise StoreError(
@@ -160,7 +153,7 @@ class SqliteStore:
         if joined.file_name() != os.path.realpath(self.location.path):
             raise StoreError("WRONG_CONNECTION", f"that connection is to another file than {self.location.path}")
         require_schema(joined, self.queries)
-        return SqliteTransaction(joined, self.queries, self._clock(), self._check_space)
+        return begun(joined, self.queries, self._clock(), self._check_space)
 
     async def ajoin(self, connection: Any, call: Callable[[Any], Any]) -> Any:
         return call(self.join(connection))
@@ -243,7 +236,7 @@ class SqliteStore:
         """All that one call reads is of one moment."""
         connection.begin_reading()
         try:
-            return call(SqliteTransaction(connection, self.queries, self._clock(), self._check_space))
+            return call(begun(connection, self.queries, self._clock(), self._check_space))
         finally:
             connection.roll_back()
 
@@ -287,9 +280,8 @@ class SqliteStore:
     def _connect(self, applied: list[int]) -> Connection:
         connection = self.opened()
         try:
-            if not self._migrates:
-                self.retrying(connection, lambda: refuse_older(connection, self.queries))
-            ensure_schema(connection, self.queries, self._clock, self.retrying, applied)
+            if self._migrates or not self.retrying(connection, lambda: refuse_older(connection, self.queries)):
+                ensure_schema(connection, self.queries, self._clock, self.retrying, applied)
         except BaseException:
             connection.close(keep_log=True)
             raise
