@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import statistics
-from time import perf_counter
+from time import perf_counter, thread_time
 
 import pytest
 from hypothesis import given, settings
@@ -124,13 +124,12 @@ def test_ten_kilobytes_take_less_than_five_milliseconds():
     text = realistic(10_240)
     taken = []
     for _ in range(60):
-        start = perf_counter()
+        start = thread_time()  # of this thread alone: the machine may be shared
         sanitise(text)
-        taken.append((perf_counter() - start) * 1000)
+        taken.append((thread_time() - start) * 1000)
     taken.sort()
     print(f"\n10 KB: median {statistics.median(taken):.2f} ms, p95 {taken[57]:.2f} ms")  # noqa: T201  # the figure is what is shown
-    assert min(taken) < 5
-    assert taken[45] < 15  # the machine may be shared; the figure itself is printed
+    assert statistics.median(taken) < 5
 
 
 def seconds(text: str, run) -> float:
