@@ -121,9 +121,13 @@ def _add_doctor(group: click.Group) -> None:
 
         from holdfast_pipelines.capture import doctor as examining  # noqa: PLC0415
         from holdfast_pipelines.capture.install import settings_file  # noqa: PLC0415
+        from holdfast_pipelines.capture.mcp.registration import servers_file  # noqa: PLC0415
 
-        files = [settings_file(user=user, folder=Path.cwd(), home=Path.home()) for user in (True, False)]
-        found = list(examining.examine(Places(os.environ), list(dict.fromkeys(files))))
+        files, servers = (
+            list(dict.fromkeys(which(user=user, folder=Path.cwd(), home=Path.home()) for user in (True, False)))
+            for which in (settings_file, servers_file)
+        )
+        found = list(examining.examine(Places(os.environ), files, servers))
         if as_json:
             click.echo(json.dumps([{"level": level, "check": check, "text": text} for level, check, text in found]))
         else:
@@ -147,9 +151,9 @@ def _add_mcp(group: click.Group) -> None:
         """Answer what coding sessions ask, as an MCP server on standard input and output."""
         import os  # noqa: PLC0415
 
-        from holdfast_pipelines.capture.mcp import server  # noqa: PLC0415
+        from holdfast_pipelines.capture.mcp.serve import serve  # noqa: PLC0415
 
-        server().serve(os.environ, http=http, worker=not no_worker)
+        serve(os.environ, http=http, worker=not no_worker)
 
 
 def _add_sharing(group: click.Group) -> None:

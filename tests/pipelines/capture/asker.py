@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Self
 
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -36,7 +37,7 @@ class Asker:
         self._thread = threading.Thread(target=lambda: asyncio.run(self._live()), daemon=True)
         self.failed: BaseException | None = None
 
-    def __enter__(self) -> Asker:
+    def __enter__(self) -> Self:
         self._thread.start()
         assert self._ready.wait(60)
         if self.failed is not None:
@@ -60,7 +61,7 @@ class Asker:
                 async with Client(self._transport or stdio_client(self._parameters, errlog=errors)) as self.client:
                     self._ready.set()
                     await self._over.wait()
-        except BaseException as error:  # the test's own thread raises it
+        except BaseException as error:  # noqa: BLE001  # the test's own thread raises it
             self.failed = error
         finally:
             self._ready.set()

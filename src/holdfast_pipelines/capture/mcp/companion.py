@@ -32,25 +32,34 @@ _NICE = 10
 
 
 @contextmanager
-def carried(places: Places, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """Carry a worker while the block lasts."""
+def carried(places: Places, environment: Mapping[str, str]) -> Iterator[None]:
+    """Carry a worker while the block lasts. Without one the server still answers, so it says why and goes on."""
+    try:
+        companion = _started(places, environment)
+    except OSError as error:
+        sys.stderr.write(f"no worker is carried: {error.strerror}; `holdfast capture doctor` says what is wrong\n")
+        yield
+        return
+    assert companion.stdin is not None
+    try:
+        yield
+    finally:
+        companion.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            companion.wait(_WAIT)
+
+
+def _started(places: Places, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     os.makedirs(places.folder, mode=0o700, exist_ok=True)  # noqa: PTH103
     program = [sys.executable, "-P", "-m", __name__, places.url, f"{places.database}-worker.lock"]
     # Not in the project's folder: a worker looks for modules, and for settings, where it stands.
-    companion = subprocess.Popen(  # noqa: S603  # our own interpreter and module
+    return subprocess.Popen(  # noqa: S603  # our own interpreter and module
         program,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,  # the server's own is for the protocol alone
         cwd=places.folder,
         env={**environment, "HOLDFAST_CAPTURE_FOLDER": places.folder},
     )
-    assert companion.stdin is not None
-    try:
-        yield companion
-    finally:
-        companion.stdin.close()
-        with suppress(subprocess.TimeoutExpired):
-            companion.wait(_WAIT)
 
 
 def main(url: str, lock: str) -> None:

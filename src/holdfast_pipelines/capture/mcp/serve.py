@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import hmac
 import signal
+import socket
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -11,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import holdfast
 from holdfast_pipelines.capture.mcp.companion import carried
 from holdfast_pipelines.capture.mcp.registration import NAME
-from holdfast_pipelines.capture.mcp.tools import build
 from holdfast_pipelines.capture.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from holdfast_pipelines.capture.mcp.door import Door
 
 TOKEN = "HOLDFAST_CAPTURE_TOKEN"  # noqa: S105  # the name of a variable
 _SHORTEST_TOKEN = 32
@@ -27,35 +30,48 @@ _ADVICE = "`python -c 'import secrets; print(secrets.token_urlsafe(32))'` makes 
 def serve(environment: Mapping[str, str], *, http: str | None = None, worker: bool = True) -> None:
     """Serve until the client has gone, or over HTTP until a signal comes."""
     places = Places(environment)
-    address = None if http is None else _address(http)
     token = "" if http is None else _token(environment)
+    listener = None if http is None else _listener(*_address(http))
+    door = _built(places)
     if places.remark:
         _say(places.remark)
     with carried(places, environment) if worker else nullcontext():
-        if address is None:
-            _serve_here(places)
+        if listener is None:
+            _serve_here(door)
         else:
-            _serve_http(places, *address, token)
+            _serve_http(door, listener, token)
 
 
-def _serve_here(places: Places) -> None:
+def _built(places: Places) -> Door:
+    gc.disable()  # thousands of classes are made that stay: looking for garbage among them takes a fifth of the start
+    try:
+        from holdfast_pipelines.capture.mcp.tools import build  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        missing = str(error.name).partition(".")[0]
+        raise holdfast.BadInput(
+            "BAD_OPTION", f"{missing} is not installed: install Holdfast with its extra mcp"
+        ) from None
+    finally:
+        gc.freeze()
+        gc.enable()
+    return build(places)
+
+
+def _serve_here(door: Door) -> None:
     # By default Python would wait for the thread that reads standard input, which only the client can end.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.stdin.isatty():
         _say("a coding assistant talks to this command: make it known with `holdfast capture install --mcp`")
-    build(places).run("stdio")
+    door.run("stdio")
 
 
-def _serve_http(places: Places, host: str, port: int, token: str) -> None:
+def _serve_http(door: Door, listener: socket.socket, token: str) -> None:
     import uvicorn  # noqa: PLC0415  # comes with mcp
 
-    app = build(places).streamable_http_app(host=host, stateless_http=True, max_request_body_size=_LARGEST_REQUEST)
-    try:
-        listener = uvicorn.Config(app, host=host, port=port, log_level="warning").bind_socket()
-    except SystemExit:  # it has said why
-        raise holdfast.StoreError("CANNOT_LISTEN", f"{host}:{port} cannot be had: give another port") from None
+    host, port = listener.getsockname()[:2]
+    app = door.streamable_http_app(host=host, stateless_http=True, max_request_body_size=_LARGEST_REQUEST)
     shown = f"[{host}]" if ":" in host else host
-    _say(f"http://{shown}:{listener.getsockname()[1]}/mcp, for those who send the token of {TOKEN}")
+    _say(f"http://{shown}:{port}/mcp, for those who send the token of {TOKEN}")
     config = uvicorn.Config(_Guarded(app, token), log_level="warning", timeout_graceful_shutdown=2)
     uvicorn.Server(config).run(sockets=[listener])
 
@@ -88,6 +104,15 @@ def _address(text: str) -> tuple[str, int]:
     if host not in _LOOPBACK:
         raise holdfast.BadInput("BAD_OPTION", f"--http serves this machine alone: give one of {', '.join(_LOOPBACK)}")
     return host, int(port)
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise holdfast.BadInput(
+            "CANNOT_LISTEN", f"{host}:{port}: {error.strerror}; give another port, or 0 for any that is free"
+        ) from None
 
 
 def _token(environment: Mapping[str, str]) -> str:
