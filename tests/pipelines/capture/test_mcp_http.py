@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 
 import httpx2
 import pytest
@@ -38,6 +38,15 @@ def served(home, *arguments: str):
         server.stderr.close()
 
 
+@asynccontextmanager
+async def bearing(headers: dict[str, str], port: int):
+    async with (
+        httpx2.AsyncClient(headers=headers) as client,
+        streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=client) as streams,
+    ):
+        yield streams
+
+
 @pytest.mark.slow
 def test_a_client_with_the_token_is_answered_and_others_are_not(home):
     home.event("UserPromptSubmit", prompt="hello")
@@ -47,9 +56,7 @@ def test_a_client_with_the_token_is_answered_and_others_are_not(home):
         good = {"Authorization": f"Bearer {TOKEN}"}
         assert status(port, good | {"Host": "evil.example"}) == 421
         assert status(port, good | {"Origin": "http://evil.example"}) == 403
-        client = httpx2.AsyncClient(headers=good)
-        transport = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=client)
-        with Asker(home, transport=transport) as asker:
+        with Asker(home, transport=bearing(good, port)) as asker:
             assert asker.data("search_learnings", query="x")["results"] == []
             assert asker.resource("learnings://stats")["learnings"] == 0
             assert "LEARNING_NOT_FOUND" in asker.error("get_learning", id="x")
