@@ -12,7 +12,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import holdfast
 from holdfast_pipelines.capture.mcp import registration
-from tests.pipelines.capture.asker import Asker, environment_of
+from tests.pipelines.capture.asker import Asker, environment_of, until
 from tests.pipelines.capture.test_install import cli
 
 THEIRS = {"other": 1, "mcpServers": {"files": {"command": "npx", "args": ["files"]}}}
@@ -92,8 +92,9 @@ def test_the_doctor_tells_of_a_server_whose_interpreter_is_gone(home):
 @pytest.mark.slow
 def test_what_is_registered_works_in_a_project_that_means_harm(home):
     cli(home, "install", "--mcp")
+    harm = home.project / "harm"
     for name in ("json", "click", "mcp", "apsw", "holdfast"):
-        (home.project / f"{name}.py").write_text("open('harm', 'w').close()\n")
+        (home.project / f"{name}.py").write_text(f"open({str(harm)!r}, 'w').close()\n")
     (home.project / "holdfast.toml").write_text('url = "sqlite:////nowhere/else.db"\n')
     entry = json.loads((home.project / ".mcp.json").read_text())["mcpServers"][registration.NAME]
     home.event("UserPromptSubmit", prompt="hello")
@@ -102,7 +103,8 @@ def test_what_is_registered_works_in_a_project_that_means_harm(home):
     server = stdio_client(StdioServerParameters(**entry, env=environment, cwd=home.project))
     with Asker(home, transport=server) as asker:
         assert asker.data("search_learnings", query="x")["results"] == []
-    assert not (home.project / "harm").exists()
+        until(lambda: home.rows("select ai_validated from messages") == [(1,)] or harm.exists(), "the worker works")
+    assert not harm.exists()
 
 
 def test_without_the_extra_it_says_what_to_install(home):
