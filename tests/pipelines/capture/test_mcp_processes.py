@@ -83,3 +83,10 @@ def test_a_worker_ends_in_good_order_while_it_starts(home):
     server.communicate(timeout=60)
     assert server.returncode == 0
     until(lambda: not processes_of(home), "nothing is left")
+
+
+def test_a_server_that_has_no_place_for_a_worker_answers_all_the_same(home):
+    home.folder.write_text("a file where the folder should be")
+    with Asker(home) as asker:
+        assert asker.error("search_learnings", query="x").startswith("STORE_MISSING: ")
+        assert "no worker is carried: File exists" in asker.errors()

@@ -107,11 +107,13 @@ def test_what_is_registered_works_in_a_project_that_means_harm(home):
     assert not harm.exists()
 
 
-def test_without_the_extra_it_says_what_to_install(home):
-    program = "import sys; sys.modules['mcp'] = None; from holdfast.cli import main; sys.exit(main(['capture', 'mcp']))"
+@pytest.mark.parametrize("command", [["capture", "mcp"], ["capture", "install", "--mcp"]])
+def test_without_the_extra_it_says_what_to_install(home, command):
+    program = f"import sys; sys.modules['mcp'] = None; from holdfast.cli import main; sys.exit(main({command}))"
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment_of(home), cwd=home.project, capture_output=True, text=True,
         check=False, stdin=subprocess.DEVNULL, timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
     assert "mcp is not installed: install Holdfast with its extra mcp" in done.stderr
+    assert list(home.project.iterdir()) == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import holdfast
@@ -33,6 +34,8 @@ def entry() -> dict[str, Any]:
 
 def register(path: Path) -> bool:
     """Whether anything had to be changed."""
+    if find_spec("mcp") is None:
+        raise holdfast.BadInput("BAD_OPTION", "mcp is not installed: install Holdfast with its extra mcp")
     settings = _read(path)
     servers = settings.setdefault("mcpServers", {})
     if NAME in servers and not is_ours(servers[NAME]):
