@@ -29,7 +29,7 @@ from demo.app import (
 )  # fmt: skip
 from demo.flow import SHOP, approve
 from demo.flow import feed as feed_flow
-from demo.session import learned, tell
+from demo.session import QUESTION, Question, tell
 from holdfast import Handle, HoldfastError
 from holdfast.batches import Batch
 
@@ -52,6 +52,7 @@ EXPECTED = {
     "sanitize_ai_validation": "completed",
 }
 PATIENCE = 120.0
+ANSWER_PATIENCE = 15.0
 
 console = Console()
 
@@ -71,10 +72,15 @@ def main(mode: str) -> int:
     ]
     # In a group of its own, so that one Ctrl-C reaches us alone and we stop it in good order.
     holdfast_up = subprocess.Popen(command, process_group=0)  # noqa: S603  # our own interpreter and module
+    question = Question(app.url)
     try:
         handles, batch = feed(holdfast_up)
+        if "sanitize_ai_validation" in handles:
+            question.start()
         done = watch(handles, batch, holdfast_up)
-        summary(handles, batch)
+        learned = question.answer(ANSWER_PATIENCE)
+        summary(handles, batch, learned)
+        done = done and (bool(learned) or "sanitize_ai_validation" not in handles)
         if mode == "run":
             console.print("\nThe demo goes on: a few jobs every second. Ctrl-C ends it.")
             trickle(holdfast_up)
@@ -84,6 +90,7 @@ def main(mode: str) -> int:
         console.print(f"[red]{error}")
         done = False
     finally:
+        question.drop()
         if holdfast_up.poll() is None:
             holdfast_up.send_signal(signal.SIGTERM)
         holdfast_up.wait(40)
@@ -158,7 +165,7 @@ def watch(handles: dict[str, list[Handle]], batch: Batch, worker: subprocess.Pop
     return not any(waiting.values()) and batch.wait(PATIENCE)["failed"] == 0
 
 
-def summary(handles: dict[str, list[Handle]], batch: Batch) -> None:
+def summary(handles: dict[str, list[Handle]], batch: Batch, learned: str) -> None:
     """What became of them."""
     table = Table(
         "TYPE", "JOBS", "ENDED", "MOST RUNS", "FAILED", "CRASHED", title="What became of them", title_justify="left"
@@ -184,7 +191,8 @@ def summary(handles: dict[str, list[Handle]], batch: Batch) -> None:
     console.print(f"\n[bold]of five requests the newest was run[/bold]\n  {newest.result(timeout=5)}")
     console.print(f"\n[bold]a job that waited for a person[/bold]\n  {handles['publish'][0].result(timeout=5)}")
     if "sanitize_ai_validation" in handles:
-        console.print(f"\n[bold]a captured session taught[/bold]\n  {learned(app) or 'nothing yet'}")
+        console.print(f"\n[bold]the next session asks over MCP: search_learnings {QUESTION!r}[/bold]")
+        console.print(f"  {learned or 'nothing was found'}", markup=False)
     console.print(f"\n[bold]holdfast job explain {story.id}[/bold]\n  {app.explain(story.id)['reasons'][0]['text']}")
 
 

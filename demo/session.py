@@ -1,17 +1,22 @@
-"""A short coding session: told to the real hook, event by event, and learned from by the demo's own worker."""
+"""A short coding session: told to the real hook, event by event, and learned from by the demo's own worker. The next
+session then asks for what was learned: the official MCP client, over standard input and output.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
+import threading
+from pathlib import Path
 from uuid import uuid4
 
 from holdfast import App, Handle
-from holdfast_pipelines.capture import learnings
 from holdfast_pipelines.capture.hook import drain
 from holdfast_pipelines.capture.install import LAUNCHER
+from holdfast_pipelines.capture.mcp.fence import opened
 from holdfast_pipelines.capture.places import Places
 
 LESSON = """The root cause of this bug is a race: both workers read the row before either of them wrote it.
@@ -33,6 +38,8 @@ SAID = (
     ("Stop", {"last_assistant_message": LESSON}),
     ("SessionEnd", {"reason": "exit"}),
 )
+
+QUESTION = "race guarded update"  # as the next session might put it
 
 
 def environment(url: str) -> dict[str, str]:
@@ -59,7 +66,44 @@ def tell(app: App) -> list[Handle]:
     return [app.handle(job.id) for job in made if job.id not in before]
 
 
-def learned(app: App) -> str:
-    """The best match for a question that the next session might ask."""
-    found = learnings.search(app, "race guarded update")
-    return found[0]["title"] if found else ""
+class Question(threading.Thread):
+    """Asked while the demo's other jobs run: `start()`, and later `answer()`, or `drop()` if nobody wants to know."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(name="question", daemon=True)
+        self._url = url
+        self._found = ""
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        """Ask until there is an answer."""
+        asyncio.run(self._ask())
+
+    def answer(self, patience: float) -> str:
+        """The title of the best match; empty if there is none in time."""
+        if self.is_alive():
+            self.join(patience)
+        self.drop()
+        return self._found
+
+    def drop(self) -> None:
+        """Ask no more, and let the server end."""
+        self._over.set()
+        if self.is_alive():
+            self.join(5)
+
+    async def _ask(self) -> None:
+        from mcp import Client  # noqa: PLC0415  # takes a second, which the other jobs have as well
+        from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415
+
+        program = ["-m", "holdfast.cli", "capture", "mcp", "--no-worker"]  # the demo has one
+        server = StdioServerParameters(
+            command=sys.executable, args=program, env=dict(os.environ) | environment(self._url)
+        )
+        with Path(os.devnull).open("w") as silent:  # noqa: ASYNC230
+            async with Client(stdio_client(server, errlog=silent)) as client:
+                while not self._over.is_set() and not self._found:
+                    answer = await client.call_tool("search_learnings", {"query": QUESTION})
+                    found = [] if answer.is_error else opened(answer.content[0].text)["results"]  # type: ignore[union-attr]
+                    self._found = found[0]["title"] if found else ""
+                    await asyncio.sleep(0 if found else 0.2)

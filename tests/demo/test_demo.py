@@ -62,3 +62,17 @@ def test_a_signal_ends_the_demo_in_good_order(tmp_path, number):
     _, rest = demo.communicate(timeout=60)
     assert demo.returncode == 0
     assert "Traceback" not in rest
+
+
+@pytest.mark.slow
+def test_the_next_session_finds_over_mcp_what_the_session_of_the_demo_taught(tmp_path):
+    program = (
+        "from demo.app import app; from demo.session import Question, tell; from holdfast.testing import drain;"
+        "question = Question(app.url); question.start(); tell(app); drain(app); print(question.answer(60))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment(tmp_path), capture_output=True, check=False, text=True,
+        timeout=120,
+    )  # fmt: skip
+    assert "race" in run.stdout
+    assert (run.returncode, run.stderr) == (0, "")

@@ -30,7 +30,7 @@ def build(family: Callable[..., click.Group]) -> click.Group:
             ("holdfast capture learnings search race condition", "find what was learned"),
         ),
     )
-    for add in (_add_hook, _add_install, _add_uninstall, _add_doctor, _add_sharing):
+    for add in (_add_hook, _add_install, _add_uninstall, _add_doctor, _add_mcp, _add_sharing):
         add(group)
     group.add_command(_learnings(family))
     return group
@@ -63,22 +63,30 @@ def _add_install(group: click.Group) -> None:
         examples=(
             ("holdfast capture install", "capture the sessions of the project in this folder"),
             ("holdfast capture install --user --service", "of all projects, with a worker that starts at login"),
+            ("holdfast capture install --user --mcp", "of all projects, and let sessions ask for learnings"),
         ),
     )
     @_for_user
     @click.option("--service", is_flag=True, help="Write a user service of systemd for the worker, too.")
+    @click.option("--mcp", is_flag=True, help="Register the MCP server, which carries a worker, too.")
     @_as_json
-    def install(*, user: bool, service: bool, as_json: bool) -> None:
+    def install(*, user: bool, service: bool, mcp: bool, as_json: bool) -> None:
         """Put the hook into Claude Code's settings, beside what is there."""
         from holdfast_pipelines.capture import install as installing  # noqa: PLC0415
+        from holdfast_pipelines.capture.mcp import registration  # noqa: PLC0415
 
-        path = installing.settings_file(user=user, folder=Path.cwd(), home=Path.home())
+        where: dict[str, Any] = {"user": user, "folder": Path.cwd(), "home": Path.home()}
+        path, servers = installing.settings_file(**where), registration.servers_file(**where)
+        registering = mcp and registration.register(servers)
         changed = installing.install(path)
         unit = installing.write_service(Path.home()) if service else None
         if as_json:
-            click.echo(json.dumps({"file": str(path), "changed": changed, "service": unit and str(unit)}))
+            told = {"file": str(path), "changed": changed, "service": unit and str(unit)}
+            click.echo(json.dumps(told | ({"mcp": {"file": str(servers), "changed": registering}} if mcp else {})))
             return
         click.echo(f"{'installed in' if changed else 'already in'} {path}")
+        if mcp:
+            click.echo(f"{'registered' if registering else 'already'} in {servers}: {registration.NAME}")
         if unit is not None:
             click.echo(f"wrote {unit}; start it with `systemctl --user enable --now {unit.name}`")
 
@@ -88,13 +96,20 @@ def _add_uninstall(group: click.Group) -> None:
     @_for_user
     @_as_json
     def uninstall(*, user: bool, as_json: bool) -> None:
-        """Take the hook out of Claude Code's settings."""
+        """Take the hook, and the MCP server, out of Claude Code's settings."""
         from holdfast_pipelines.capture import install as installing  # noqa: PLC0415
+        from holdfast_pipelines.capture.mcp import registration  # noqa: PLC0415
 
-        path = installing.settings_file(user=user, folder=Path.cwd(), home=Path.home())
-        changed = installing.uninstall(path)
-        text = f"taken out of {path}" if changed else f"not in {path}"
-        click.echo(json.dumps({"file": str(path), "changed": changed}) if as_json else text)
+        where: dict[str, Any] = {"user": user, "folder": Path.cwd(), "home": Path.home()}
+        path, servers = installing.settings_file(**where), registration.servers_file(**where)
+        changed, unregistered = installing.uninstall(path), registration.unregister(servers)
+        if as_json:
+            told = {"file": str(path), "changed": changed, "mcp": {"file": str(servers), "changed": unregistered}}
+            click.echo(json.dumps(told))
+            return
+        click.echo(f"taken out of {path}" if changed else f"not in {path}")
+        if unregistered:
+            click.echo(f"taken out of {servers}: {registration.NAME}")
 
 
 def _add_doctor(group: click.Group) -> None:
@@ -106,9 +121,13 @@ def _add_doctor(group: click.Group) -> None:
 
         from holdfast_pipelines.capture import doctor as examining  # noqa: PLC0415
         from holdfast_pipelines.capture.install import settings_file  # noqa: PLC0415
+        from holdfast_pipelines.capture.mcp.registration import servers_file  # noqa: PLC0415
 
-        files = [settings_file(user=user, folder=Path.cwd(), home=Path.home()) for user in (True, False)]
-        found = list(examining.examine(Places(os.environ), list(dict.fromkeys(files))))
+        files, servers = (
+            list(dict.fromkeys(which(user=user, folder=Path.cwd(), home=Path.home()) for user in (True, False)))
+            for which in (settings_file, servers_file)
+        )
+        found = list(examining.examine(Places(os.environ), files, servers))
         if as_json:
             click.echo(json.dumps([{"level": level, "check": check, "text": text} for level, check, text in found]))
         else:
@@ -116,6 +135,25 @@ def _add_doctor(group: click.Group) -> None:
                 click.echo(f"{level:5}{check:10}{text}")
         if any(level == "bad" for level, *_ in found):
             raise click.exceptions.Exit(FAILED)
+
+
+def _add_mcp(group: click.Group) -> None:
+    @group.command(
+        "mcp",
+        examples=(
+            ("holdfast capture install --user --mcp", "let Claude Code start it"),
+            ("holdfast capture mcp --http 127.0.0.1:8322", "for clients that speak HTTP"),
+        ),
+    )
+    @click.option("--http", metavar="HOST:PORT", help="Serve over HTTP; the token stands in HOLDFAST_CAPTURE_TOKEN.")
+    @click.option("--no-worker", is_flag=True, help="Carry no worker: another one learns from the sessions.")
+    def mcp(*, http: str | None, no_worker: bool) -> None:
+        """Answer what coding sessions ask, as an MCP server on standard input and output."""
+        import os  # noqa: PLC0415
+
+        from holdfast_pipelines.capture.mcp.serve import serve  # noqa: PLC0415
+
+        serve(os.environ, http=http, worker=not no_worker)
 
 
 def _add_sharing(group: click.Group) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import holdfast
 from holdfast_pipelines.capture import install, spool
+from holdfast_pipelines.capture.mcp import registration
 from holdfast_pipelines.capture.places import Places
 from holdfast_pipelines.capture.record import QUEUE, ForeignTables, ensure_tables
 
@@ -16,9 +17,10 @@ OLD = timedelta(minutes=10)
 Line = tuple[str, str, str]  # level, what, text
 
 
-def examine(places: Places, files: list[Path]) -> Iterator[Line]:
+def examine(places: Places, files: list[Path], servers: list[Path]) -> Iterator[Line]:
     """One line for each thing that was looked at: ok, warn or bad."""
     yield _hook(files)
+    yield _server(servers)
     if places.remark:
         yield "bad", "address", places.remark
     yield from _database(places)
@@ -44,6 +46,16 @@ def _hook(files: list[Path]) -> Line:
     if not Path(shlex.split(command)[0]).exists():
         return "bad", "hook", f"{path} names an interpreter that is gone: `holdfast capture install` again"
     return "ok", "hook", f"installed in {path}"
+
+
+def _server(files: list[Path]) -> Line:
+    found = [(path, program) for path in files for program in registration.registered(path)]
+    for path, program in found:
+        if not Path(program).exists():
+            return "bad", "mcp", f"{path} names an interpreter that is gone: `holdfast capture install --mcp` again"
+    if not found:
+        return "ok", "mcp", "not registered, so sessions cannot ask for learnings: `holdfast capture install --mcp`"
+    return "ok", "mcp", f"registered in {found[0][0]}"
 
 
 def _database(places: Places) -> Iterator[Line]:

@@ -16,6 +16,7 @@ LAUNCHER = Path(__file__).with_name("launch.py")
 _MARKS = ("holdfast_pipelines/capture/launch.py", "holdfast-hook")
 _TIMEOUT = 5  # seconds, after which Claude Code stops waiting
 UNIT = "holdfast-capture.service"
+PLACES = ("HOLDFAST_CAPTURE_URL", "HOLDFAST_CAPTURE_FOLDER", "XDG_DATA_HOME")
 
 
 def settings_file(*, user: bool, folder: Path, home: Path) -> Path:
@@ -40,7 +41,7 @@ def install(path: Path) -> bool:
         hooks[event] = [*groups, {**matcher, "hooks": [wanted]}]
     if json.dumps(settings) == before:
         return False
-    _write(path, settings)
+    write_whole(path, settings)
     return True
 
 
@@ -61,7 +62,7 @@ def uninstall(path: Path) -> bool:
         settings.pop("hooks", None)
     if json.dumps(settings) == before:
         return False
-    _write(path, settings)
+    write_whole(path, settings)
     return True
 
 
@@ -83,7 +84,7 @@ def write_service(home: Path) -> Path:
     """A user service of systemd for the worker; answers its file."""
     path = home / ".config" / "systemd" / "user" / UNIT
     program = shlex.join([sys.executable, "-m", "holdfast.cli", "worker", "holdfast_pipelines.capture.work:app"])
-    kept = [f"Environment={name}={os.environ[name]}" for name in _PLACES if os.environ.get(name)]
+    kept = [f"Environment={name}={os.environ[name]}" for name in PLACES if os.environ.get(name)]
     lines = [
         "[Unit]",
         "Description=Holdfast: learn from captured sessions",
@@ -96,9 +97,6 @@ def write_service(home: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
-
-
-_PLACES = ("HOLDFAST_CAPTURE_URL", "HOLDFAST_CAPTURE_FOLDER", "XDG_DATA_HOME")
 
 
 def _without_ours(group: Any) -> Any:
@@ -126,7 +124,7 @@ def _read(path: Path) -> dict[str, Any]:
     return settings
 
 
-def _write(path: Path, settings: dict[str, Any]) -> None:
+def write_whole(path: Path, settings: dict[str, Any]) -> None:
     """Whole or not at all; a link stays a link, and a file keeps its mode."""
     path.parent.mkdir(parents=True, exist_ok=True)
     target = path.resolve()

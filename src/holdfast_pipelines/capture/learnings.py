@@ -9,19 +9,26 @@ from typing import TYPE_CHECKING, Any
 import holdfast
 from holdfast_pipelines.capture.marks import new_id, now
 from holdfast_pipelines.capture.queries import query
-from holdfast_pipelines.capture.record import ensure_tables
+from holdfast_pipelines.capture.record import ForeignTables, ensure_tables, has_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast import App
 
 LONGEST_QUERY = 1_000
 MOST = 100
 RANKED = 5_000  # matches that are ranked: of more, the newest
+LONGEST_MESSAGE = 4_000
+_MOST_WORDS = 32  # of which any may be found: each is read from the index
+_BEFORE = 5  # messages shown in front of those that a learning was taken from
 _COLUMNS = ("id", "title", "category", "confidence", "tags", "created_at", "excerpt")
 _WHOLE = (
     "id", "conversation_id", "source_message_ids", "category", "title", "content", "confidence", "tags", "created_at",
     "metadata", "license", "attribution_type", "upload_status",
 )  # fmt: skip
+_MESSAGE = ("id", "role", "content", "length", "tool_calls", "sequence", "created_at")
+_CONVERSATION = ("id", "project", "created_at", "completed_at")
 _JSON = frozenset(("source_message_ids", "tags", "metadata"))
 
 
@@ -42,61 +49,68 @@ def search(
     min_confidence: float = 0.0,
     limit: int = 10,
     offset: int = 0,
+    any_word: bool = False,
 ) -> list[dict[str, Any]]:
-    """The learnings that hold all words of the text, best first."""
-    words = quoted(text)
+    """The learnings that hold all words of the text, or any of them, best first."""
+    words = quoted(text, any_word=any_word)
     if not words:
         return []
-    limit, most = max(1, min(limit, MOST)), limit + offset + 200
     values: dict[str, Any] = {"query": words, "category": category, "min_confidence": min_confidence}
-    values |= {"tags": json.dumps(tags), "limit": limit, "offset": offset, "ranked": RANKED - 1}
-    with app.transaction() as tx:
-        ensure_tables(tx)
-        while True:
-            rows = tx.execute(query("search"), values | {"most": most})
-            if (
-                len(rows) == limit
-                or most >= RANKED
-                or most > tx.execute(query("matches"), {"query": words, "most": most + 1})[0][0]
-            ):
-                return [_row(_COLUMNS, row) for row in rows]
-            most *= 10  # filters left too few of the best matches
+    values |= {"tags": json.dumps(tags), "limit": max(1, min(limit, MOST)), "offset": offset, "ranked": RANKED - 1}
+    return _read(app, lambda tx: [_row(_COLUMNS, row) for row in _matches(tx, values)]) or []
 
 
-def quoted(text: str) -> str:
+def _matches(tx: Any, values: dict[str, Any]) -> list[tuple[Any, ...]]:
+    most = values["limit"] + values["offset"] + 200
+    while True:
+        rows: list[tuple[Any, ...]] = tx.execute(query("search"), values | {"most": most})
+        if len(rows) == values["limit"] or most >= RANKED:
+            return rows
+        if most > tx.execute(query("matches"), {"query": values["query"], "most": most + 1})[0][0]:
+            return rows
+        most *= 10  # filters left too few of the best matches
+
+
+def quoted(text: str, *, any_word: bool = False) -> str:
     """The words of a text as FTS5 takes them: each quoted, so that none of them is an operator."""
-    return " ".join(f'"{word}"' for word in re.findall(r"\w+", text[:LONGEST_QUERY]))
+    words = [f'"{word}"' for word in re.findall(r"\w+", text[:LONGEST_QUERY])]
+    return " OR ".join(words[:_MOST_WORDS]) if any_word else " ".join(words)
 
 
 def show(app: App, name: str) -> dict[str, Any]:
     """One learning with all it has."""
-    with app.transaction() as tx:
-        ensure_tables(tx)
-        return _get(tx, name)
+    return _found(name, _read(app, lambda tx: _whole(tx, name)))
 
 
-def context(app: App, name: str) -> dict[str, Any]:
-    """A learning, and the validated messages of its conversation."""
-    with app.transaction() as tx:
-        ensure_tables(tx)
-        learning = _get(tx, name)
-        rows = tx.execute(query("validated"), {"conversation_id": learning["conversation_id"]})
-    columns = ("id", "role", "content", "tool_calls", "sequence", "created_at")
-    return {"learning": learning, "messages": [dict(zip(columns, row, strict=True)) for row in rows]}
+def context(app: App, name: str, *, start: int | None = None, limit: int = 100) -> dict[str, Any]:
+    """A learning, and validated messages of its conversation: from a place on, or from shortly before its source."""
+
+    def look(tx: Any) -> Any:
+        learning = _whole(tx, name)
+        if learning is None:
+            return None
+        values = {"conversation_id": learning["conversation_id"], "start": start, "limit": limit + 1}
+        values |= {"sources": json.dumps(learning["source_message_ids"]), "longest": LONGEST_MESSAGE, "before": _BEFORE}
+        rows = [dict(zip(_MESSAGE, row, strict=True)) for row in tx.execute(query("context"), values)]
+        about = tx.execute(query("conversation_about"), {"conversation_id": learning["conversation_id"]})
+        return {
+            "learning": learning,
+            "conversation": dict(zip(_CONVERSATION, about[0], strict=True)),
+            "messages": rows[:limit],
+            "next_start": rows[limit]["sequence"] if len(rows) > limit else None,
+        }
+
+    return _found(name, _read(app, look))
 
 
 def listing(app: App, which: str, limit: int = 20) -> list[dict[str, Any]]:
     """The newest learnings (`recent`), or the surest (`top`)."""
-    with app.transaction() as tx:
-        ensure_tables(tx)
-        return [_row(_COLUMNS, row) for row in tx.execute(query(which), {"limit": limit})]
+    return _read(app, lambda tx: [_row(_COLUMNS, row) for row in tx.execute(query(which), {"limit": limit})]) or []
 
 
 def totals(app: App) -> dict[str, Any]:
     """How many there are."""
-    with app.transaction() as tx:
-        ensure_tables(tx)
-        rows = tx.execute(query("totals"))
+    rows = _read(app, lambda tx: tx.execute(query("totals"))) or []
     count = sum(row[1] for row in rows)
     return {
         "learnings": count,
@@ -143,13 +157,32 @@ def _sharing(tx: Any) -> bool:
     return bool(rows and rows[0][0])
 
 
+def _read(app: App, verb: Callable[[Any], Any]) -> Any:
+    """What the verb reads, and None where nothing was captured yet.
+
+    Not in `app.transaction()`: that takes the write lock, for which a hook waits no longer than 25 milliseconds.
+    """
+    try:
+        return app.desk.read(lambda tx: verb(tx) if has_tables(tx) else None)
+    except ForeignTables as error:
+        raise holdfast.StoreError("FOREIGN_TABLES", str(error)) from None
+
+
 def _get(tx: Any, name: str) -> dict[str, Any]:
+    return _found(name, _whole(tx, name))
+
+
+def _whole(tx: Any, name: str) -> dict[str, Any] | None:
     rows = tx.execute(query("learning"), {"id": name})
-    if not rows:
+    return _row(_WHOLE, rows[0]) if rows else None
+
+
+def _found(name: str, learning: dict[str, Any] | None) -> dict[str, Any]:
+    if learning is None:
         raise NoSuchLearning(
             "LEARNING_NOT_FOUND", f"no learning {name[:50]!a}: `holdfast capture learnings search WORDS` finds them"
         )
-    return _row(_WHOLE, rows[0])
+    return learning
 
 
 def _row(columns: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:

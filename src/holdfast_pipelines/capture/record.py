@@ -41,15 +41,21 @@ def ensure_tables(tx: Any) -> None:
     """Get ready to write: make the tables where there are none; those of others, or of other versions, stay."""
     # Whoever writes must zero what he moves, too: a page that is split leaves copies behind.
     tx.execute(query("secure_delete"))
+    if not has_tables(tx):
+        for statement in statements("tables"):
+            tx.execute(statement)
+
+
+def has_tables(tx: Any) -> bool:
+    """Whether the tables are there; those of others, or of other versions, are refused."""
     found = {name for (name,) in tx.execute(query("schema_look"))}
     if "capture_schema" in found:
         if tx.execute(query("schema_version")) != [(SCHEMA,)]:
-            raise ForeignTables("the capture tables are of another version of Holdfast")
-        return
+            raise ForeignTables("the capture tables are of another version of Holdfast: upgrade the older of the two")
+        return True
     if found:
         raise ForeignTables(f"the database has a table {min(found)} that is not of Holdfast: set HOLDFAST_CAPTURE_URL")
-    for statement in statements("tables"):
-        tx.execute(statement)
+    return False
 
 
 def _store(app: App, tx: Any, record: dict[str, Any], *, fetched: bool | None) -> int:

@@ -294,6 +294,20 @@ def test_a_file_that_is_removed_or_replaced_is_opened_anew(file, open_file, capl
     assert "was removed or replaced" in caplog.text
 
 
+def test_a_file_whose_successor_cannot_be_opened_is_told_each_time_until_it_can(file, open_file):
+    store = open_file(file)
+    assert get(store, enqueue(store))
+    for path in list(file.parent.glob("jobs.db*")):
+        path.unlink()
+    file.write_bytes(b"no database at all" * 100)
+    for _ in range(2):
+        assert code_of(lambda: listed(store)) == "NOT_A_DATABASE"
+        assert code_of(store.begin) == "NOT_A_DATABASE"
+    file.unlink()
+    assert listed(store) == []
+    assert enqueue(store)
+
+
 def test_a_commit_that_fails_leaves_nothing_open(file, open_file):
     store = open_file(file)
     enqueue(store)

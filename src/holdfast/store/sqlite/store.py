@@ -258,12 +258,16 @@ class SqliteStore:
             sleep(uniform(0.0002, 0.002))
 
     def _writing(self) -> Connection:
-        if self._writer is None or self._is_gone(self._writer):
+        if self._writer is not None and self._is_gone(self._writer):
+            self._writer = None  # first: what stands there now may not be fit to be opened
+        if self._writer is None:
             self._writer = self._connect([])
         return self._writer
 
     def _reading(self) -> Connection:
-        if self._reader is None or self._is_gone(self._reader):
+        if self._reader is not None and self._is_gone(self._reader):
+            self._reader = None  # first: what stands there now may not be fit to be opened
+        if self._reader is None:
             self._reader = self._connect([])
         return self._reader
 
