@@ -24,7 +24,7 @@ def build(family: Callable[..., click.Group]) -> click.Group:
     """The whole tree below `holdfast capture`."""
     group = family(
         "capture",
-        help="Capture coding sessions, and find what they taught.\n\nLocal: nothing here makes a network call.",
+        help="Capture coding sessions, and find what they taught.\n\nLocal: no network call unless you switch one on.",
         examples=(
             ("holdfast capture install --user", "capture the sessions of all projects"),
             ("holdfast capture learnings search race condition", "find what was learned"),
@@ -108,7 +108,7 @@ def _add_doctor(group: click.Group) -> None:
         from holdfast_pipelines.capture.install import settings_file  # noqa: PLC0415
 
         files = [settings_file(user=user, folder=Path.cwd(), home=Path.home()) for user in (True, False)]
-        found = list(examining.examine(Places(os.environ), list(dict.fromkeys(files))))
+        found = list(examining.examine(Places(os.environ), list(dict.fromkeys(files)), os.environ))
         if as_json:
             click.echo(json.dumps([{"level": level, "check": check, "text": text} for level, check, text in found]))
         else:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import holdfast
-from holdfast_pipelines.capture import install, spool
+from holdfast_pipelines.capture import examination, install, spool
 from holdfast_pipelines.capture.places import Places
 from holdfast_pipelines.capture.record import QUEUE, ForeignTables, ensure_tables
 
@@ -16,12 +16,13 @@ OLD = timedelta(minutes=10)
 Line = tuple[str, str, str]  # level, what, text
 
 
-def examine(places: Places, files: list[Path]) -> Iterator[Line]:
+def examine(places: Places, files: list[Path], environment: Mapping[str, str] | None = None) -> Iterator[Line]:
     """One line for each thing that was looked at: ok, warn or bad."""
     yield _hook(files)
     if places.remark:
         yield "bad", "address", places.remark
-    yield from _database(places)
+    yield from examination.provider(environment or {})
+    yield from _database(places, environment or {})
     waiting = len(spool.waiting(places.spool))
     advice = "; a worker stores them: `holdfast worker holdfast_pipelines.capture.work:app`"
     yield ("warn" if waiting else "ok"), "spool", f"{waiting} events wait{advice if waiting else ''}"
@@ -46,7 +47,7 @@ def _hook(files: list[Path]) -> Line:
     return "ok", "hook", f"installed in {path}"
 
 
-def _database(places: Places) -> Iterator[Line]:
+def _database(places: Places, environment: Mapping[str, str]) -> Iterator[Line]:
     path = Path(places.database)
     if not path.exists():
         yield "ok", "database", f"{path} is made at the first event"
@@ -59,6 +60,7 @@ def _database(places: Places) -> Iterator[Line]:
             ensure_tables(tx)
         yield "ok", "database", str(path)
         yield from _jobs(app)
+        yield from examination.spending(app, environment)
     except holdfast.HoldfastError as error:
         yield "bad", "database", str(error)
     except ForeignTables as error:
