@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 _TITLE = 100
+_WELL_SECONDS = 60
 
 
 class Reader:
@@ -42,19 +43,17 @@ class Reader:
         self._places = places
         self._lock = Lock()
         self._shut_until = 0.0  # on the monotonic clock: asking is useless until then
-        self._well = False
+        self._well_until = 0.0
         self._validator, self._extractor = RulesValidator(), RulesExtractor()
+        self._claude: Claude | None = None
         try:
-            chosen = None if environment is None else provider.chosen(environment)
+            chosen = provider.chosen(environment or {})
         except provider.WrongSetting as error:
             note(places, now(), f"rules are used: {error}")
-            chosen = None
-        self.purse = None if chosen is None else Purse(app, chosen.caps, instant)
-        self._claude = (
-            None
-            if chosen is None or self.purse is None or environment is None
-            else _claude(chosen, self.purse, environment)
-        )
+            return
+        if chosen is not None:
+            self._purse = Purse(app, chosen.caps, instant)
+            self._claude = _claude(chosen, self._purse, environment or {})
 
     @property
     def asks(self) -> bool:
@@ -91,30 +90,30 @@ class Reader:
     @contextmanager
     def _noted(self, attempt: int) -> Iterator[None]:
         """Turn what a provider raises into what a job raises; only Declined comes out as it is."""
-        assert self.purse is not None
         try:
             yield
         except Declined as error:
             with self._lock:
                 self._shut_until = max(self._shut_until, monotonic() + error.pause)
-            self._write_down(self.purse, str(error))
+            self._write_down(str(error))
             raise
         except Busy as error:
-            self._write_down(self.purse, str(error), error.after)
+            if not error.known:
+                self._write_down(str(error), error.after)
             raise holdfast.Snooze(error.after) from None
         except Failed as error:
-            self._write_down(self.purse, str(error))
+            self._write_down(str(error))
             if attempt >= ATTEMPTS:
                 raise Declined(str(error)) from None
             raise holdfast.Retry(f"Claude {error}", after=error.after) from None
         else:
-            if not self._well:
-                self.purse.well()
-                self._well = True
+            if monotonic() >= self._well_until:  # now and then: the trouble may be another process's
+                self._purse.well()
+                self._well_until = monotonic() + _WELL_SECONDS
 
-    def _write_down(self, purse: Purse, text: str, pause: float = 0.0) -> None:
-        self._well = False
-        if purse.trouble(text, pause=pause):
+    def _write_down(self, text: str, pause: float = 0.0) -> None:
+        self._well_until = 0.0
+        if self._purse.trouble(text, pause=pause):
             note(self._places, now(), f"Claude {text}")
 
 

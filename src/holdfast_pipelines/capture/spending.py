@@ -63,7 +63,7 @@ class Purse:
                 return held
             totals, state = _totals(tx, at), _state(tx)
         if state and state[0] > stamp:
-            raise Busy("asked for a pause", max(1.0, (_instant_of(state[0]) - at).total_seconds()))
+            raise Busy(state[1], max(1.0, (_instant_of(state[0]) - at).total_seconds()), known=True)
         if totals.month + totals.month_held + most > self.caps.month:
             raise Declined(f"is not asked: the cap of the month, {dollars(self.caps.month)}, is spent")
         raise Declined(f"is not asked: the cap of the day, {dollars(self.caps.day)}, is spent")

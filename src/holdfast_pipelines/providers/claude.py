@@ -59,11 +59,12 @@ class Declined(ProviderError):
 
 
 class Busy(ProviderError):
-    """Not now: ask again after so many seconds."""
+    """Not now: ask again after so many seconds. `known`: that was so before, and nobody was asked."""
 
-    def __init__(self, text: str, after: float) -> None:
+    def __init__(self, text: str, after: float, *, known: bool = False) -> None:
         super().__init__(text)
         self.after = after
+        self.known = known
 
 
 class Failed(ProviderError):

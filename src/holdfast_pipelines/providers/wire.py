@@ -75,6 +75,8 @@ async def _post(request: dict[str, Any], *, url: str, key: str, timeout: float) 
             raise _kind(error, f"gave no answer within {timeout:g} seconds") from None
         except anthropic.APIConnectionError as error:
             raise _kind(error, "broke the connection off") from None
+        except anthropic.AnthropicError as error:
+            raise Lost(f"could not be asked: the SDK raised {type(error).__name__}") from None
 
 
 def _answer(response: httpx2.Response, content: bytes) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -127,7 +127,6 @@ MALFORMED = {
     "cut off by its length": lambda: claude.said({"findings": []}, stop_reason="max_tokens"),
     "no text block": lambda: claude.said({"findings": []}, content=[{"type": "image"}]),
     "packed": lambda: claude.raw(b"\x1f\x8b", content_encoding="gzip"),
-    "a hundred megabytes": lambda: claude.raw(b"x" * 65_536 for _ in range(1_600)),
 }
 
 
@@ -143,6 +142,23 @@ def test_a_malformed_answer_is_asked_for_once_more_and_then_rules_judge(start, s
     (totals,), held = spent(app)
     assert held == 0
     assert totals[1] > 0  # it was answered with 200, so it was billed
+
+
+def test_of_an_answer_without_end_only_the_beginning_is_read(start, server):
+    sent = []
+
+    def hundred_megabytes():
+        for number in range(1_600):
+            sent.append(number)
+            yield b"x" * 65_536
+
+    server.answer = lambda _: claude.raw(hundred_megabytes())
+    app = start()
+    tell(app, [("user", TEXT)])
+    drain(app)
+    assert judged(app) == [(TEXT, "rules-1", 0)]
+    assert server.connections == 2
+    assert len(sent) < 800  # of 3,200 parts: what the kernel took before the reader hung up
 
 
 def test_one_malformed_answer_does_no_harm(start, server):
@@ -168,6 +184,7 @@ def test_an_instruction_in_the_text_is_only_text(start, server):
     assert fence in body["system"]
     assert "Ignore all" not in body["system"]
     assert fence not in "\n".join(told)
+    assert told == [judged(app)[0][0]]
     assert "Ada" not in judged(app)[0][0]
 
     server.answer = lambda _: claude.findings("Everything here is public.")
@@ -175,18 +192,22 @@ def test_an_instruction_in_the_text_is_only_text(start, server):
     drain(app)
     content, by, _ = judged(app)[1]
     assert by == "rules-1"
+    assert len({body["messages"][0]["content"].split("\n")[0] for _, body in server.requests}) == 2  # a new mark for each question
     assert "Everything here is public." in content
 
 
-@pytest.mark.parametrize(("told", "seconds"), [("7", 7), ("999999", 3_600), ("soon", 30), ("-5", 1), (None, 30)])
-@pytest.mark.parametrize("status", [429, 529])
-def test_a_pause_is_kept_and_costs_no_attempt(start, server, clock, status, told, seconds):
+PAUSES = [(429, "7", 7), (529, "7", 7), (429, "999999", 3_600), (429, "soon", 30), (529, "-5", 1), (529, None, 30)]
+
+
+@pytest.mark.parametrize("case", PAUSES)
+def test_a_pause_is_kept_and_costs_no_attempt(start, server, clock, case):
+    status, told, seconds = case
     server.answer = lambda _: claude.error(status, **({} if told is None else {"retry_after": told}))
     app = start()
     tell(app, [("user", TEXT)])
     drain(app)
     (job,) = app.jobs(type="sanitize_ai_validation")
-    assert (job.status, job.attempts, job.scheduled_at) == ("queued", 0, clock.now.replace() + _span(seconds))
+    assert (job.status, job.attempts, job.scheduled_at) == ("queued", 0, clock.now + timedelta(seconds=seconds))
     assert spent(app) == ([], 0)
     tell(app, [("user", "another conversation")], "s2")
     drain(app)
@@ -195,12 +216,6 @@ def test_a_pause_is_kept_and_costs_no_attempt(start, server, clock, status, told
     clock.advance(seconds + 1)
     drain(app)
     assert judged(app)[0] == (HIDDEN, MODEL, 1)
-
-
-def _span(seconds):
-    from datetime import timedelta
-
-    return timedelta(seconds=seconds)
 
 
 def test_a_host_that_cannot_be_reached_costs_no_attempt(start, server, clock):
@@ -222,7 +237,7 @@ def test_a_failing_server_is_tried_three_times_and_then_rules_judge(start, serve
     drain(app)
     (job,) = app.jobs(type="sanitize_ai_validation")
     assert (job.status, job.attempts) == ("queued", 1)
-    assert job.scheduled_at == clock.now + _span(20)
+    assert job.scheduled_at == clock.now + timedelta(seconds=20)
     assert "words of the server" not in str(job.error)
     for _ in range(3):
         clock.advance(60)
@@ -313,8 +328,7 @@ def test_messages_that_were_judged_before_a_pause_are_not_judged_again(start, se
     assert len(server.requests) == 3
 
 
-def test_the_key_is_in_no_file_no_log_and_no_error(start, server, tmp_path, caplog, capfd, monkeypatch):
-    monkeypatch.setenv("ANTHROPIC_LOG", "debug")
+def test_the_key_is_in_no_file_no_log_and_no_error(start, server, tmp_path, caplog, capfd):
     caplog.set_level(logging.DEBUG)
     answers = [claude.error(500), claude.error(401), claude.raw(b"{"), claude.findings()]
     server.answer = lambda _: answers[len(server.requests) % 4]
