@@ -192,7 +192,9 @@ def test_an_instruction_in_the_text_is_only_text(start, server):
     drain(app)
     content, by, _ = judged(app)[1]
     assert by == "rules-1"
-    assert len({body["messages"][0]["content"].split("\n")[0] for _, body in server.requests}) == 2  # a new mark for each question
+    assert (
+        len({body["messages"][0]["content"].split("\n")[0] for _, body in server.requests}) == 2
+    )  # a new mark for each question
     assert "Everything here is public." in content
 
 

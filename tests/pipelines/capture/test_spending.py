@@ -6,7 +6,7 @@ import os
 import random
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +16,8 @@ import pytest
 import holdfast
 from holdfast.testing import Clock, drain
 from holdfast_pipelines.capture.jobs import application
+from holdfast_pipelines.capture.places import Places
+from holdfast_pipelines.capture.reading import Reader
 from holdfast_pipelines.capture.spending import Caps, Purse, dollars
 from holdfast_pipelines.providers.claude import Busy, Declined, Price
 from tests.pipelines.capture import claude_server as claude
@@ -137,34 +139,24 @@ def test_eight_processes_never_spend_more_than_the_cap(app, tmp_path):
     assert cap - 100 < sum(told) <= cap
 
 
-def test_eight_jobs_at_once_ask_only_as_often_as_the_cap_has_room(tmp_path):
+def test_eight_at_once_ask_only_as_often_as_the_cap_has_room(app, tmp_path):
     """All of them ask at the same time, and none is answered before the last one was refused."""
-    with claude.serving(lambda _: None) as server:
+    with claude.serving(lambda _: None) as server, ThreadPoolExecutor(8) as pool:
         server.answer = lambda _: (server.released.wait(20), claude.findings())[1]
-        cap = 10_000  # of which one question needs about 2,700
-        app = application(claude.environment(tmp_path, server.url, HOLDFAST_CAPTURE_CLAUDE_DAY="0.01"))
-        for number in range(8):
-            tell(app, [("user", f"hello from session {number}")], f"s{number}")
-        with ThreadPoolExecutor(9) as pool:
-            done = [pool.submit(drain, app) for _ in range(8)]
-            count, held, most = pool.submit(_held_when_five_were_refused, app, server).result()
-            for one in done:
-                one.result(timeout=60)
-        by = dict(rows(app, "select validated_by, count(*) from messages group by 1"))
-        app.close()
-    assert by == {"claude-haiku-5-5": 3, "rules-1": 5}
-    assert server.connections == count == 3
-    assert cap - most < held <= cap
-
-
-def _held_when_five_were_refused(app, server):
-    for _ in range(1_000):
-        if rows(app, "select count(*) from messages where validated_by = 'rules-1'")[0][0] >= 5:
-            break
-        server.released.wait(0.02)
-    (held,) = rows(app, "select count(*), sum(micros), max(micros) from spending_held")
-    server.released.set()
-    return held
+        given = claude.environment(tmp_path, server.url, HOLDFAST_CAPTURE_CLAUDE_DAY="0.01")
+        reader = Reader(app, Places(given), given)  # a question needs about 2,600 of these 10,000
+        waiting = {pool.submit(reader.judge, f"hello from session {number}") for number in range(8)}
+        by = []
+        while len(by) < 5:
+            done, waiting = wait(waiting, timeout=60, return_when=FIRST_COMPLETED)
+            by += [one.result()[1] for one in done]
+        assert by == ["rules-1"] * 5
+        ((held, most),) = rows(app, "select sum(micros), max(micros) from spending_held")
+        assert 10_000 - most < held <= 10_000
+        server.released.set()
+        assert [one.result(timeout=60)[1] for one in waiting] == ["claude-haiku-5-5"] * 3
+    assert server.connections == 3
+    assert rows(app, "select calls, micros from spending") == [(3, 450)]
 
 
 def test_a_spent_cap_means_rules_until_the_next_day(tmp_path):
