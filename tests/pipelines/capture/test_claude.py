@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import time
@@ -126,7 +127,7 @@ MALFORMED = {
     "a quote without end": lambda: claude.said({"findings": [claude.finding("x" * 10_000)]}),
     "cut off by its length": lambda: claude.said({"findings": []}, stop_reason="max_tokens"),
     "no text block": lambda: claude.said({"findings": []}, content=[{"type": "image"}]),
-    "packed": lambda: claude.raw(b"\x1f\x8b", content_encoding="gzip"),
+    "packed": lambda: claude.raw(gzip.compress(claude.findings("Ottokar Wiesenthal")[2]), content_encoding="gzip"),
 }
 
 
