@@ -24,7 +24,7 @@ def build(family: Callable[..., click.Group]) -> click.Group:
     """The whole tree below `holdfast capture`."""
     group = family(
         "capture",
-        help="Capture coding sessions, and find what they taught.\n\nLocal: nothing here makes a network call.",
+        help="Capture coding sessions, and find what they taught.\n\nLocal: no network call unless you switch one on.",
         examples=(
             ("holdfast capture install --user", "capture the sessions of all projects"),
             ("holdfast capture learnings search race condition", "find what was learned"),
@@ -127,7 +127,7 @@ def _add_doctor(group: click.Group) -> None:
             list(dict.fromkeys(which(user=user, folder=Path.cwd(), home=Path.home()) for user in (True, False)))
             for which in (settings_file, servers_file)
         )
-        found = list(examining.examine(Places(os.environ), files, servers))
+        found = list(examining.examine(Places(os.environ), files, servers, os.environ))
         if as_json:
             click.echo(json.dumps([{"level": level, "check": check, "text": text} for level, check, text in found]))
         else:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import holdfast
-from holdfast_pipelines.capture import install, spool
+from holdfast_pipelines.capture import examination, install, spool
 from holdfast_pipelines.capture.mcp import registration
 from holdfast_pipelines.capture.places import Places
 from holdfast_pipelines.capture.record import QUEUE, ForeignTables, ensure_tables
@@ -17,13 +17,16 @@ OLD = timedelta(minutes=10)
 Line = tuple[str, str, str]  # level, what, text
 
 
-def examine(places: Places, files: list[Path], servers: list[Path]) -> Iterator[Line]:
+def examine(
+    places: Places, files: list[Path], servers: list[Path], environment: Mapping[str, str] | None = None
+) -> Iterator[Line]:
     """One line for each thing that was looked at: ok, warn or bad."""
     yield _hook(files)
     yield _server(servers)
     if places.remark:
         yield "bad", "address", places.remark
-    yield from _database(places)
+    yield from examination.provider(environment or {})
+    yield from _database(places, environment or {})
     waiting = len(spool.waiting(places.spool))
     advice = "; a worker stores them: `holdfast worker holdfast_pipelines.capture.work:app`"
     yield ("warn" if waiting else "ok"), "spool", f"{waiting} events wait{advice if waiting else ''}"
@@ -58,7 +61,7 @@ def _server(files: list[Path]) -> Line:
     return "ok", "mcp", f"registered in {found[0][0]}"
 
 
-def _database(places: Places) -> Iterator[Line]:
+def _database(places: Places, environment: Mapping[str, str]) -> Iterator[Line]:
     path = Path(places.database)
     if not path.exists():
         yield "ok", "database", f"{path} is made at the first event"
@@ -71,6 +74,7 @@ def _database(places: Places) -> Iterator[Line]:
             ensure_tables(tx)
         yield "ok", "database", str(path)
         yield from _jobs(app)
+        yield from examination.spending(app, environment)
     except holdfast.HoldfastError as error:
         yield "bad", "database", str(error)
     except ForeignTables as error:

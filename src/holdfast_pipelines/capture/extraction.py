@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from holdfast_pipelines.capture.marks import content_hash, new_id, now
@@ -14,7 +15,9 @@ from holdfast_pipelines.providers.rules import Message
 
 if TYPE_CHECKING:
     from holdfast import App
-    from holdfast_pipelines.providers.rules import Draft, Extractor
+    from holdfast_pipelines.providers.rules import Draft
+
+    Drafter = Callable[[list[Message], list[str]], tuple[list[Draft], str]]
 
 _NEAR = 3  # bits in which two texts that say the same may differ
 _BITS = 64
@@ -22,18 +25,18 @@ _QUOTE = 200
 
 
 def extract(
-    app: App, conversation_id: str, extractor: Extractor, *, min_confidence: float, categories: list[str]
+    app: App, conversation_id: str, drafter: Drafter, *, min_confidence: float, categories: list[str]
 ) -> dict[str, Any]:
     """Store what is new; answers how many learnings, and why there are none."""
     with app.transaction() as tx:
         rows = tx.execute(query("validated"), {"conversation_id": conversation_id})
     messages = [Message(id=row[0], role=row[1], content=row[2], with_tools=row[3] is not None) for row in rows]
-    drafts = extractor.extract(messages, categories)
+    drafts, by = drafter(messages, categories)
     good = [draft for draft in drafts if confidence_of(draft) >= threshold_of(draft.category, min_confidence)]
     texts = {message.id: message for message in messages}
     with app.transaction() as tx:
         ensure_tables(tx)
-        stored = sum(_store(tx, conversation_id, draft, texts, extractor.name) for draft in good)
+        stored = sum(_store(tx, conversation_id, draft, texts, by) for draft in good)
         if rows:
             tx.execute(query("extracted"), {"conversation_id": conversation_id, "sequence": rows[-1][4]})
     reason = None if stored else "low_value" if not drafts else "low_quality" if not good else "known_already"
@@ -55,7 +58,9 @@ def _store(tx: Any, conversation_id: str, draft: Draft, texts: dict[str, Message
     for (other,) in tx.execute(query("learning_newest"), {"category": draft.category}):
         if (other ^ mark).bit_count() < _NEAR:
             return False
-    quotes = [
+    if not by.startswith("rules") and _told_before(tx, conversation_id, draft):
+        return False
+    quotes = draft.details.get("quotes") or [
         {"message_id": name, "text": texts[name].content[:_QUOTE], "role": texts[name].role}
         for name in draft.evidence
         if name in texts
@@ -75,6 +80,12 @@ def _store(tx: Any, conversation_id: str, draft: Draft, texts: dict[str, Message
     values |= {"dedupe_hash": same, "at": now(), "metadata": json.dumps(metadata)}
     tx.execute(query("learning_add"), {**values, "confidence": confidence, "simhash": mark})
     return True
+
+
+def _told_before(tx: Any, conversation_id: str, draft: Draft) -> bool:
+    """Whether it gave a learning of this kind on the same evidence: a model says it again in other words."""
+    rows = tx.execute(query("learnings_of"), {"conversation_id": conversation_id, "category": draft.category})
+    return any(set(draft.evidence) <= set(json.loads(sources)) for (sources,) in rows)
 
 
 def canonical(text: str) -> str:

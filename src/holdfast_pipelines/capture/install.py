@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import holdfast
+from holdfast_pipelines.capture import provider
 from holdfast_pipelines.capture.events import EVENTS
 
 LAUNCHER = Path(__file__).with_name("launch.py")
@@ -84,7 +85,8 @@ def write_service(home: Path) -> Path:
     """A user service of systemd for the worker; answers its file."""
     path = home / ".config" / "systemd" / "user" / UNIT
     program = shlex.join([sys.executable, "-m", "holdfast.cli", "worker", "holdfast_pipelines.capture.work:app"])
-    kept = [f"Environment={name}={os.environ[name]}" for name in PLACES if os.environ.get(name)]
+    places = {name: os.environ[name] for name in PLACES if os.environ.get(name)}
+    kept = [f"Environment={name}={value}" for name, value in (places | provider.kept(os.environ)).items()]
     lines = [
         "[Unit]",
         "Description=Holdfast: learn from captured sessions",

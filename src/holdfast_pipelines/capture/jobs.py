@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from time import monotonic, sleep
 from typing import Any
 
@@ -15,55 +16,69 @@ from holdfast_pipelines.capture import hook, record
 from holdfast_pipelines.capture.extraction import extract
 from holdfast_pipelines.capture.places import Places, make_folder, own_key
 from holdfast_pipelines.capture.queries import query
+from holdfast_pipelines.capture.reading import ATTEMPTS, Reader
 from holdfast_pipelines.capture.sanitiser import VERSION
-from holdfast_pipelines.capture.validation import validate
-from holdfast_pipelines.providers.extraction import RulesExtractor
-from holdfast_pipelines.providers.rules import RulesValidator
+from holdfast_pipelines.capture.validation import AT_ONCE, SCRUB, validate
 
 QUEUE = record.QUEUE
 REST = 120  # seconds without a word, after which a conversation rests
 LONGEST_WAIT = 1_800
 SWEPT_AFTER = timedelta(minutes=10)
 _CHECKPOINT_SECONDS = 0.5
+_ASKING = 900  # seconds for a job that asks somebody outside: a long text is asked about in six pieces, twice at most
+_TURN = 15  # seconds after which no further message of a conversation is begun in one run
 
 
 def application(environment: dict[str, str] | None = None, *, url: str | None = None, **settings: Any) -> holdfast.App:
     """The application of the capture pipeline, on the database that the hook writes to."""
-    places = Places(os.environ if environment is None else environment)
+    environment = dict(os.environ) if environment is None else environment
+    places = Places(environment)
     make_folder(os.path.dirname(places.database))  # noqa: PTH120
     app = holdfast.App(url or places.url, **settings)
-    register(app, places)
+    register(app, places, Reader(app, places, environment, settings.get("clock")))
     return app
 
 
-def register(app: holdfast.App, places: Places) -> None:
-    """Make the pipeline's jobs jobs of this application, whose store must be the one that the hook writes to."""
-    _register_validation(app, places)
-    _register_extraction(app)
+def register(app: holdfast.App, places: Places, reader: Reader | None = None) -> None:
+    """Make the pipeline's jobs jobs of this application, whose store must be the one that the hook writes to.
+
+    Without a reader, rules validate and extract.
+    """
+    reader = reader or Reader(app, places, None)
+    _register_validation(app, places, reader)
+    _register_extraction(app, reader)
     _register_upkeep(app, places)
 
 
-def _register_validation(app: holdfast.App, places: Places) -> None:
-    @app.job(type=record.VALIDATE, queue=QUEUE, priority=1, max_attempts=3, timeout=30)
+def _register_validation(app: holdfast.App, places: Places, reader: Reader) -> None:
+    @app.job(
+        type=record.VALIDATE, queue=QUEUE, priority=1, max_attempts=ATTEMPTS, timeout=_ASKING if reader.asks else 30
+    )
     def sanitize_ai_validation(
-        conversation_id: str, sanitization_version: str = VERSION, message_ids: list[str] | None = None
+        job: holdfast.JobContext,
+        conversation_id: str,
+        sanitization_version: str = VERSION,
+        message_ids: list[str] | None = None,
     ) -> dict[str, Any]:
         """Look again at every message that was not looked at; rewrite what is found."""
         del sanitization_version, message_ids  # whatever was asked for: all that waits is validated
-        found = validate(app, conversation_id, RulesValidator(), own_key(places))
+        judge, key = partial(reader.judge, attempt=job.attempt), own_key(places)
+        # Where each answer takes its time it is stored at once, and a long line is taken up again where it was left.
+        at_once = 1 if reader.asks else AT_ONCE
+        found, done = validate(app, conversation_id, judge, key, at_once=at_once, seconds=_TURN)
         with app.transaction() as tx:
-            if found:
-                app.enqueue("capture_scrub", coalesce_key="file", queue=QUEUE, priority=1, max_attempts=20)
             state = tx.execute(query("conversation_state"), {"conversation_id": conversation_id})
-            if state:
+            if state and done:
                 rest = {} if state[0][0] else {"debounce": REST, "max_wait": LONGEST_WAIT}
                 wanted = {"conversation_id": conversation_id}
                 app.enqueue("extract_learning", wanted, coalesce_key=conversation_id, queue=QUEUE, **rest)
         if found:
             _scrubbed(app)  # at once if nobody reads; the job makes sure
+        if not done:
+            raise holdfast.Snooze(0)
         return {"success": True, "findings": found}
 
-    @app.job(queue=QUEUE, priority=1, max_attempts=20, timeout=30)
+    @app.job(type=SCRUB, queue=QUEUE, priority=1, max_attempts=20, timeout=30)
     def capture_scrub() -> None:
         """Cut SQLite's log, which still holds what was rewritten."""
         if not _scrubbed(app):
@@ -79,15 +94,17 @@ def _scrubbed(app: holdfast.App) -> bool:
     return True
 
 
-def _register_extraction(app: holdfast.App) -> None:
-    @app.job(queue=QUEUE, priority=5, max_attempts=3, timeout=60)
+def _register_extraction(app: holdfast.App, reader: Reader) -> None:
+    @app.job(queue=QUEUE, priority=5, max_attempts=ATTEMPTS, timeout=_ASKING if reader.asks else 60)
     def extract_learning(
-        conversation_id: str, min_confidence: float = 0.6, categories: list[str] | None = None
+        job: holdfast.JobContext,
+        conversation_id: str,
+        min_confidence: float = 0.6,
+        categories: list[str] | None = None,
     ) -> dict[str, Any]:
         """Look for what the conversation teaches, in its validated messages alone."""
-        return extract(
-            app, conversation_id, RulesExtractor(), min_confidence=min_confidence, categories=categories or []
-        )
+        drafter = partial(reader.drafts, attempt=job.attempt)
+        return extract(app, conversation_id, drafter, min_confidence=min_confidence, categories=categories or [])
 
 
 def _register_upkeep(app: holdfast.App, places: Places) -> None:

@@ -91,7 +91,7 @@ def own_key(places: Places) -> bytes:
 
 def _make_key(places: Places) -> None:
     make_folder(places.folder)
-    temporary = f"{places.key_file}.{os.getpid()}"
+    temporary = f"{places.key_file}.{os.urandom(8).hex()}"  # threads of one process make it at the same time, too
     write_private(temporary, os.urandom(_KEY_BYTES))
     try:
         os.link(temporary, places.key_file)  # whoever comes second keeps the first one's

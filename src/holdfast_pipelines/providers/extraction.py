@@ -24,7 +24,7 @@ _GENERIC = re.compile(
     r"^(?:write tests|use logging|follow best practices|add comments|handle errors)\.?$", re.IGNORECASE
 )
 _ADVICE = re.compile(r"\b(?:use|set|add|run|avoid|call|move|replace|wrap|check|always|never|instead)\b", re.IGNORECASE)
-_WORTH = 0.3
+WORTH = 0.3
 _MOST_CATEGORIES = 2
 _SHORTEST, _LONGEST = 100, 4_000
 _TAG = re.compile(r"\b[a-z][a-z0-9_+.-]{2,24}\b")
@@ -74,7 +74,7 @@ class RulesExtractor:
 
     def extract(self, messages: list[Message], categories: list[str]) -> list[Draft]:
         """At most two drafts, for the categories that the conversation has most signs of."""
-        if value_of(messages) < _WORTH:
+        if value_of(messages) < WORTH:
             return []
         answers = [message for message in messages if message.role == "assistant" and not message.with_tools]
         wanted = [name for name in CATEGORIES if not categories or name in categories]

@@ -145,3 +145,25 @@ create table revocations (
   revoked_at text not null,
   reason text not null
 );
+
+create table spending (
+  day text primary key check (length(day) = 10), -- in UTC
+  micros integer not null check (micros >= 0), -- millionths of a dollar
+  calls integer not null
+);
+
+create table spending_held ( -- set aside for calls under way; that of a killed worker stays, for it may have been billed
+  id text primary key,
+  day text not null check (length(day) = 10),
+  micros integer not null check (micros >= 0),
+  at text not null
+);
+
+create index spending_held_by_day on spending_held (day, micros);
+
+create table provider_state (
+  name text primary key,
+  not_before text not null default '', -- a pause that the provider asked for
+  trouble text not null default '',
+  at text not null
+);
