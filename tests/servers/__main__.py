@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tests.servers import pgbouncer, postgres, rabbitmq, redis
+from tests.servers import anvil, kubo, pgbouncer, postgres, rabbitmq, redis
 
 
 def main() -> None:
@@ -16,6 +16,8 @@ def main() -> None:
     if rabbitmq.SETTING not in os.environ:
         rabbitmq.installed()
     pgbouncer.installed()
+    anvil.installed()
+    kubo.installed()
 
 
 if __name__ == "__main__":
