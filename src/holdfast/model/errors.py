@@ -46,6 +46,8 @@ CODES: dict[str, str] = {
     "SCHEDULE_NOT_FOUND": "no schedule has that name",
     "SUBSCRIPTION_NOT_FOUND": "no subscription has that name",
     "LEARNING_NOT_FOUND": "no learning has that id",
+    "UPLOAD_NOT_FOUND": "no learning with that id was approved, so there is no upload of it",
+    "UPLOAD_REFUSED": "a learning could not be shared: the node, the chain or the contract said no",
     "SHARING_OFF": "learnings cannot be approved while sharing is off",
     "NOT_IN_CODE": "the schedule was made at run time, so there is no code to go back to",
     "PARENT_NOT_FOUND": "a job that another shall wait for is not there, or is another tenant's",

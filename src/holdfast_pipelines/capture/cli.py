@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast_pipelines.capture import learnings
+from holdfast_pipelines.capture.cli_uploads import build_uploads, json_option, where_it_goes
 from holdfast_pipelines.capture.places import Places
 
 if TYPE_CHECKING:
@@ -33,11 +34,8 @@ def build(family: Callable[..., click.Group]) -> click.Group:
     for add in (_add_hook, _add_install, _add_uninstall, _add_doctor, _add_mcp, _add_sharing):
         add(group)
     group.add_command(_learnings(family))
+    group.add_command(build_uploads(family, _asked))
     return group
-
-
-def _as_json(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(function)
 
 
 def _for_user(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,7 +67,7 @@ def _add_install(group: click.Group) -> None:
     @_for_user
     @click.option("--service", is_flag=True, help="Write a user service of systemd for the worker, too.")
     @click.option("--mcp", is_flag=True, help="Register the MCP server, which carries a worker, too.")
-    @_as_json
+    @json_option
     def install(*, user: bool, service: bool, mcp: bool, as_json: bool) -> None:
         """Put the hook into Claude Code's settings, beside what is there."""
         from holdfast_pipelines.capture import install as installing  # noqa: PLC0415
@@ -94,7 +92,7 @@ def _add_install(group: click.Group) -> None:
 def _add_uninstall(group: click.Group) -> None:
     @group.command("uninstall", examples=(("holdfast capture uninstall --user", "what was captured stays"),))
     @_for_user
-    @_as_json
+    @json_option
     def uninstall(*, user: bool, as_json: bool) -> None:
         """Take the hook, and the MCP server, out of Claude Code's settings."""
         from holdfast_pipelines.capture import install as installing  # noqa: PLC0415
@@ -114,7 +112,7 @@ def _add_uninstall(group: click.Group) -> None:
 
 def _add_doctor(group: click.Group) -> None:
     @group.command("doctor", examples=(("holdfast capture doctor", "the first thing to try when nothing is learned"),))
-    @_as_json
+    @json_option
     def doctor(*, as_json: bool) -> None:
         """Say what is wrong with the capture, and what to do about it."""
         import os  # noqa: PLC0415
@@ -165,7 +163,7 @@ def _add_sharing(group: click.Group) -> None:
         ),
     )
     @click.argument("turn", type=click.Choice(["on", "off"]), required=False)
-    @_as_json
+    @json_option
     def sharing(turn: str | None, *, as_json: bool) -> None:
         """Show, or set, whether learnings may be shared at all."""
         on = _asked(learnings.sharing, None if turn is None else turn == "on")
@@ -183,7 +181,7 @@ def _learnings(family: Callable[..., click.Group]) -> click.Group:
     @click.argument("words", nargs=-1, required=True)
     @click.option("--category", help="Of this category alone.")
     @click.option("--limit", type=click.IntRange(1, learnings.MOST), default=10, show_default=True, help="How many.")
-    @_as_json
+    @json_option
     def search(words: tuple[str, ...], category: str | None, limit: int, *, as_json: bool) -> None:
         """Find learnings that hold all of the words, best first."""
         found = _asked(learnings.search, " ".join(words), category=category, limit=limit)
@@ -197,7 +195,7 @@ def _learnings(family: Callable[..., click.Group]) -> click.Group:
 
     @group.command("show", examples=(("holdfast capture learnings show ID", "all of it"),))
     @click.argument("id")
-    @_as_json
+    @json_option
     def show(id: str, *, as_json: bool) -> None:
         """Show one learning."""
         one = _asked(learnings.show, id)
@@ -218,10 +216,14 @@ def _learnings(family: Callable[..., click.Group]) -> click.Group:
 def _add_verdict(group: click.Group, name: str, verb: Callable[..., None], sentence: str) -> None:
     @group.command(name, help=sentence, examples=((f"holdfast capture learnings {name} ID", "by its id"),))
     @click.argument("id")
-    @_as_json
+    @json_option
     def verdict(id: str, *, as_json: bool) -> None:
         _asked(verb, id)
-        click.echo(json.dumps({"id": id, "done": name}) if as_json else f"{id}: {name}d")
+        advice = where_it_goes() if name == "approve" else ""
+        if as_json:
+            click.echo(json.dumps({"id": id, "done": name} | ({"waits_for": advice} if advice else {})))
+            return
+        click.echo(f"{id}: {name}d" + (f"; {advice}" if advice else ""))
 
 
 def _asked(verb: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

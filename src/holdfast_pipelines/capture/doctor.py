@@ -8,10 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import holdfast
-from holdfast_pipelines.capture import examination, install, spool
+from holdfast_pipelines.capture import examination, install, learnings, spool, uploads
 from holdfast_pipelines.capture.mcp import registration
 from holdfast_pipelines.capture.places import Places
 from holdfast_pipelines.capture.record import QUEUE, ForeignTables, ensure_tables
+from holdfast_pipelines.capture.upload_settings import UploadSettings
 
 OLD = timedelta(minutes=10)
 Line = tuple[str, str, str]  # level, what, text
@@ -72,9 +73,11 @@ def _database(places: Places, environment: Mapping[str, str]) -> Iterator[Line]:
     try:
         with app.transaction() as tx:
             ensure_tables(tx)
+            counts = uploads.counts(tx)
         yield "ok", "database", str(path)
         yield from _jobs(app)
         yield from examination.spending(app, environment)
+        yield from _uploads(places, counts, shared=learnings.sharing(app))
     except holdfast.HoldfastError as error:
         yield "bad", "database", str(error)
     except ForeignTables as error:
@@ -100,3 +103,18 @@ def _jobs(app: holdfast.App) -> Iterator[Line]:
     dead = app.jobs(status="dead_letter", queue=QUEUE, limit=1_000)
     if dead:
         yield "bad", "jobs", f"{len(dead)} dead letters: `holdfast dlq list --url {app.url}`"
+
+
+def _uploads(places: Places, counts: dict[str, tuple[int, int]], *, shared: bool) -> Iterator[Line]:
+    settings = UploadSettings(places.environment)
+    if shared and settings.wrong:
+        yield "warn", "uploads", settings.advice()
+    failed = counts.get("failed", (0, 0))[0]
+    if failed:
+        yield "bad", "uploads", f"{failed} have failed: `holdfast capture uploads list --status failed` says why"
+    under_way = [counts.get(status, (0, 0)) for status in ("pending", "ipfs_uploaded", "tx_submitted")]
+    number, waiting = (sum(column) for column in zip(*under_way, strict=True))
+    if waiting:
+        yield "warn", "uploads", f"{waiting} of {number} wait: `holdfast capture uploads list` says what for"
+    elif shared or counts:
+        yield "ok", "uploads", f"{number} under way, {counts.get('confirmed', (0, 0))[0]} confirmed"

@@ -1,6 +1,6 @@
 """The worker's side: handlers for an application of their own (`application`) or of somebody else's (`register`).
 
-They pass each other on in the order sanitize_ai_validation -> extract_learning; `mine_upload` is to follow an approval.
+They pass each other on in the order sanitize_ai_validation -> extract_learning; `mine_upload` follows an approval.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from time import monotonic, sleep
 from typing import Any
 
 import holdfast
-from holdfast_pipelines.capture import hook, record
+from holdfast_pipelines.capture import hook, record, uploads
 from holdfast_pipelines.capture.extraction import extract
 from holdfast_pipelines.capture.places import Places, make_folder, own_key
 from holdfast_pipelines.capture.queries import query
 from holdfast_pipelines.capture.reading import ATTEMPTS, Reader
 from holdfast_pipelines.capture.sanitiser import VERSION
+from holdfast_pipelines.capture.upload_settings import UploadSettings
 from holdfast_pipelines.capture.validation import AT_ONCE, SCRUB, validate
 
 QUEUE = record.QUEUE
@@ -47,6 +48,7 @@ def register(app: holdfast.App, places: Places, reader: Reader | None = None) ->
     reader = reader or Reader(app, places, None)
     _register_validation(app, places, reader)
     _register_extraction(app, reader)
+    _register_upload(app, places)
     _register_upkeep(app, places)
 
 
@@ -105,6 +107,19 @@ def _register_extraction(app: holdfast.App, reader: Reader) -> None:
         """Look for what the conversation teaches, in its validated messages alone."""
         drafter = partial(reader.drafts, attempt=job.attempt)
         return extract(app, conversation_id, drafter, min_confidence=min_confidence, categories=categories or [])
+
+
+def _register_upload(app: holdfast.App, places: Places) -> None:
+    @app.job(type=uploads.JOB, queue=QUEUE, priority=10, max_attempts=5, timeout=120, max_crashes=5)
+    def mine_upload(
+        learning_id: str, ipfs_endpoint: str | None = None, chain_config: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Share one approved learning: resume where it stopped, and never twice."""
+        from holdfast_pipelines.capture.upload import mine  # noqa: PLC0415  # few workers ever upload
+
+        settings = UploadSettings(places.environment)
+        settings.refuse_others(ipfs_endpoint, chain_config)
+        return mine(app, settings, learning_id)
 
 
 def _register_upkeep(app: holdfast.App, places: Places) -> None:

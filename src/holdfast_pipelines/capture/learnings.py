@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import holdfast
+from holdfast_pipelines.capture import uploads
 from holdfast_pipelines.capture.marks import new_id, now
 from holdfast_pipelines.capture.queries import query
 from holdfast_pipelines.capture.record import ForeignTables, ensure_tables, has_tables
@@ -121,25 +122,27 @@ def totals(app: App) -> dict[str, Any]:
 
 
 def approve(app: App, name: str) -> None:
-    """A person allows one learning to be shared."""
+    """A person allows one learning to be shared: what it says now, and nothing else. Its upload begins."""
     with app.transaction() as tx:
         ensure_tables(tx)
-        _get(tx, name)
+        learning = _get(tx, name)
         if not _sharing(tx):
             raise NotShared(
                 "SHARING_OFF", "sharing is off: turn it on with `holdfast capture sharing on`, then approve"
             )
         tx.execute(query("approval_add"), {"id": new_id(), "learning_id": name, "at": now(), "decision": "approved"})
         tx.execute(query("learning_status"), {"id": name, "status": "approved"})
+        uploads.begin(app, tx, learning)
 
 
 def revoke(app: App, name: str, reason: str = "user-requested") -> None:
-    """A learning is not to be shared any more; that it was so is recorded."""
+    """A learning is not to be shared any more; that it was so is recorded. What is not out yet is called back."""
     with app.transaction() as tx:
         ensure_tables(tx)
         _get(tx, name)
         tx.execute(query("revocation_add"), {"id": new_id(), "learning_id": name, "at": now(), "reason": reason})
         tx.execute(query("learning_status"), {"id": name, "status": "revoked"})
+        uploads.recall(app, tx, name)
 
 
 def sharing(app: App, turn: bool | None = None) -> bool:  # noqa: FBT001

@@ -20,9 +20,10 @@ _LOG_LIMIT = 1024 * 1024
 class Places:
     """The paths for one environment."""
 
-    __slots__ = ("database", "folder", "key_file", "log", "remark", "spool", "url")
+    __slots__ = ("database", "environment", "folder", "key_file", "log", "remark", "spool", "url")
 
     def __init__(self, environment: Mapping[str, str]) -> None:
+        self.environment = environment
         self.folder = data_folder(environment)
         self.remark = ""  # what was wrong with an address that was given
         self.url = self._address(environment) or f"sqlite:///{os.path.join(self.folder, 'capture.db')}"  # noqa: PTH118

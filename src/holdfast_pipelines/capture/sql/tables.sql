@@ -113,13 +113,39 @@ end;
 create table uploads (
   id text primary key,
   learning_id text not null unique references learnings (id),
+  document text not null, -- exactly what was approved, and nothing else, goes out
   ipfs_cid text unique,
   chain_tx_hash text unique,
   status text not null default 'pending'
-    check (status in ('pending', 'ipfs_uploaded', 'tx_submitted', 'confirmed', 'failed')),
+    check (status in ('pending', 'ipfs_uploaded', 'tx_submitted', 'confirmed', 'failed', 'dropped')),
+  tx_chain integer,
+  tx_contract text,
+  tx_account text,
+  tx_nonce integer,
+  tx_raw text, -- signed, and stored before anybody else sees it
+  tx_signed_at text,
+  tx_seen_at text, -- when the node first answered about it
+  tx_block integer,
+  begun_at text, -- when it was first taken outside
+  waits integer not null default 0, -- in a row, for somebody who is away
   last_error text,
   created_at text not null,
-  updated_at text not null
+  updated_at text not null,
+  uploaded_at text,
+  confirmed_at text,
+  check (status not in ('ipfs_uploaded', 'tx_submitted', 'confirmed') or ipfs_cid is not null),
+  check ((status = 'tx_submitted') = (tx_raw is not null)),
+  check (tx_raw is null or (chain_tx_hash is not null and tx_nonce is not null and tx_account is not null)),
+  check (status <> 'confirmed' or chain_tx_hash is not null)
+);
+
+create unique index uploads_nonces on uploads (tx_chain, tx_account, tx_nonce) where tx_raw is not null;
+
+create table upload_accounts (
+  chain integer not null,
+  account text not null,
+  signatures integer not null default 0, -- how many were made: whoever signs must have looked at the newest
+  primary key (chain, account)
 );
 
 create table consent (
