@@ -107,6 +107,8 @@ class Host:
         taken = b""
         while len(taken) <= self._largest:
             part = answer.read(_CHUNK)
+            if not part and answer.length:  # bytes that were promised
+                raise Unreachable(f"{self.name} broke off its answer")
             if not part:
                 return taken
             taken += part
