@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from holdfast_pipelines.capture.upload_settings import UploadSettings
     from holdfast_pipelines.capture.uploads import Upload
 
-NOT_CONFIGURED = 300.0  # seconds until the environment is looked at again
+NOT_CONFIGURED = 60.0  # seconds until another look: a worker beside this one may have what it takes
 _MOST_STEPS = 30
 _MOST_GAS = 1_000_000
 _KNOWN = ("already known", "known transaction", "already imported", "already exists")
