@@ -139,7 +139,7 @@ def _add_mcp(group: click.Group) -> None:
     @group.command(
         "mcp",
         examples=(
-            ("holdfast capture install --user --mcp", "let Claude Code start it"),
+            ("holdfast capture mcp", "as `holdfast capture install --mcp` lets Claude Code start it"),
             ("holdfast capture mcp --http 127.0.0.1:8322", "for clients that speak HTTP"),
         ),
     )
