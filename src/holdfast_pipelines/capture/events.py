@@ -88,6 +88,7 @@ class Clerk:
             "role": role,
             "content": text,
             "content_hash": content_hash(text),
+            "raw_hash": self._digest(text),  # keyed: validation may yet find something private in it
             "source_id": self.name(source) or None,
             "tool_calls": None,
             "findings": [[finding.rule, finding.category, finding.digest] for finding in findings],

@@ -31,7 +31,7 @@ _opened: list[App] = []  # stays open to the end: the last to close a file folds
 
 def main() -> int:
     """Run the hook and leave at once: there is nothing to tidy up that the system does not."""
-    run(sys.stdin.buffer, os.environ)
+    run(None if sys.stdin is None else sys.stdin.buffer, os.environ)
     for app in _opened:
         _close_if_long(app)
     os._exit(0)
@@ -50,6 +50,9 @@ def run(stdin: Any, environment: Mapping[str, str]) -> None:
     places = None
     try:
         places = Places(environment)
+        if stdin is None:
+            note(places, now(), "ignored: there is no standard input")
+            return
         raw = _read(stdin)
         if raw is None:
             note(places, now(), "dropped: the input is longer than 1 MiB")
@@ -112,9 +115,13 @@ def drain(app: App, folder: str, most: int) -> int:
     files = spool.waiting(folder)[:most]
     for path in files:
         waiting = spool.take(path)
-        if waiting is not None:
+        if waiting is None:
+            continue
+        try:
             records.store(app, waiting)
             spool.done(path)
+        except (KeyError, TypeError):  # of another version, or nobody's
+            spool.put_aside(path)
     return len(files)
 
 

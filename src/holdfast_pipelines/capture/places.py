@@ -26,6 +26,8 @@ class Places:
         self.environment = environment
         self.folder = data_folder(environment)
         self.remark = ""  # what was wrong with an address that was given
+        if environment.get("HOLDFAST_CAPTURE_FOLDER", "/")[:1] not in {"/", ""}:
+            self.remark = "HOLDFAST_CAPTURE_FOLDER is not used: write an absolute path"
         self.url = self._address(environment) or f"sqlite:///{os.path.join(self.folder, 'capture.db')}"  # noqa: PTH118
         self.database = self.url.partition("?")[0].removeprefix("sqlite:///")
         name = self.database.strip("/").replace("/", "-")[-100:]
@@ -45,7 +47,8 @@ class Places:
 
 def data_folder(environment: Mapping[str, str]) -> str:
     """The user's own folder for data."""
-    if given := environment.get("HOLDFAST_CAPTURE_FOLDER", ""):
+    given = environment.get("HOLDFAST_CAPTURE_FOLDER", "")
+    if given.startswith("/"):  # another would lie in the project that the hook is called in
         return os.path.abspath(given)  # noqa: PTH100
     home = environment.get("HOME") or os.path.expanduser("~")  # noqa: PTH111
     if sys.platform == "darwin":

@@ -99,6 +99,7 @@ def _add(tx: Any, record: dict[str, Any], conversation: str, part: int) -> bool:
         "role": message["role"],
         "content": message["content"],
         "content_hash": message["content_hash"],
+        "raw_hash": message["raw_hash"],
         "source_id": message["source_id"],
         "tool_calls": None if message["tool_calls"] is None else dumps(message["tool_calls"]),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _stat import S_ISREG
 from time import time_ns
 
 from holdfast_pipelines.capture.places import make_folder, write_private
@@ -39,23 +40,32 @@ def waiting(folder: str) -> list[str]:
 
 
 def take(path: str) -> dict[str, Any] | None:
-    """The record of a file; None if another process was faster. What is no record is put aside."""
+    """The record of a file; None if another process was faster. What is no record is put aside, whatever it is."""
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        record = loads(_content(path).decode())
     except FileNotFoundError:
         return None
-    try:
-        content = b"".join(iter(lambda: os.read(descriptor, 1 << 20), b""))
-    finally:
-        os.close(descriptor)
-    try:
-        record = loads(content.decode())
-    except ValueError:
+    except (OSError, ValueError):
         record = None
-    if not isinstance(record, dict) or "messages" not in record:
-        os.replace(path, f"{path}.unreadable")  # noqa: PTH105
+    if not isinstance(record, dict) or not isinstance(record.get("messages"), list):
+        put_aside(path)
         return None
     return record
+
+
+def put_aside(path: str) -> None:
+    """It is no record: whoever comes next must not meet it again."""
+    os.rename(path, f"{path}.unreadable")  # noqa: PTH104
+
+
+def _content(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not keep the hook waiting
+    try:
+        if not S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError
+        return b"".join(iter(lambda: os.read(descriptor, 1 << 20), b""))
+    finally:
+        os.close(descriptor)
 
 
 def done(path: str) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import apsw
 import pytest
 
 import holdfast
 from holdfast_pipelines.capture.hook import drain
-from tests.pipelines.capture.hooks import files_with
+from holdfast_pipelines.capture.marks import keyed_digest
+from tests.pipelines.capture.hooks import COMMAND, files_with
 from tests.pipelines.capture.test_hook import KEY, MAIL, SECRETS, answer, said
 
 RAW = f"key {KEY} mail {MAIL} password=hunter2x9"
@@ -245,3 +248,39 @@ def test_many_hooks_at_once_lose_nothing(home):
         "select count(*) from (select 1 from messages group by conversation_id having max(sequence) <> count(*))"
     ) == [(0,)]
     assert home.rows("select count(*) from job_queue") == [(5,)]
+
+
+def test_whatever_lies_in_the_spool_keeps_nobody_waiting(home):
+    home.event("UserPromptSubmit", prompt="number 0")
+    spool = home.folder / "spool" / str(home.database).strip("/").replace("/", "-")[-100:]
+    spool.mkdir(parents=True)
+    (spool / "00000000000000000001-folder.json").mkdir()
+    os.mkfifo(spool / "00000000000000000002-pipe.json")
+    (spool / "00000000000000000003-half.json").write_text('{"messages": [{}]}')
+    home.event("UserPromptSubmit", prompt="number 1")
+    home.event("UserPromptSubmit", prompt="number 2")
+    assert home.texts() == ["number 0", "number 1", "number 2"]
+    assert len(list(spool.glob("*.unreadable"))) == 3
+
+
+def test_without_standard_input_there_is_nothing_to_capture(home):
+    command = ["bash", "-c", 'exec "$@" <&-', "bash", *COMMAND]
+    done = subprocess.run(command, env=home.environment, cwd=home.project, capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert [line.split(" ", 1)[1] for line in home.log()] == ["ignored: there is no standard input"]
+
+
+def test_a_folder_that_is_not_absolute_is_not_used(home):
+    home.environment["HOLDFAST_CAPTURE_FOLDER"] = "relative/x"
+    home.run(event(home))
+    assert list(home.project.iterdir()) == []
+    log = Path(home.environment["HOME"]) / ".local" / "share" / "holdfast" / "capture.log"
+    assert "HOLDFAST_CAPTURE_FOLDER is not used" in log.read_text()
+
+
+def test_no_bare_hash_is_kept_of_what_validation_may_yet_remove(home):
+    text = "the password is hunter2x9f"
+    home.event("UserPromptSubmit", prompt=text)
+    ((raw,),) = home.rows("select raw_hash from messages")
+    assert raw != hashlib.sha256(text.encode()).hexdigest()
+    assert raw == keyed_digest((home.folder / "capture.key").read_bytes(), text)

@@ -27,7 +27,7 @@ create table messages (
   role text not null check (role in ('user', 'assistant', 'system')),
   content text not null check (content <> ''),
   content_hash text not null,
-  raw_hash text not null, -- of the text as it was captured: validation may rewrite it
+  raw_hash text not null, -- a keyed digest of the text as it was captured: validation may rewrite it
   sequence integer not null check (sequence > 0),
   created_at text not null,
   tool_calls text,
