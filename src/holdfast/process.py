@@ -99,7 +99,7 @@ def run_up(
     environment = dict(os.environ, HOLDFAST_PARENT=str(os.getpid()), HOLDFAST_LISTENER=str(listener.fileno()))
     # In a group of its own: Ctrl-C reaches the supervisor alone, which ends the door when its work is done.
     door = subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "holdfast.cli", "serve", *serve],
+        [sys.executable, "-P", "-m", "holdfast.cli", "serve", *serve],
         env=environment,
         process_group=0,
         pass_fds=[listener.fileno()],

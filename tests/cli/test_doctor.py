@@ -173,7 +173,7 @@ def test_advice_stands_below_what_was_seen(cli, app):
     app.enqueue("mail")
     lines = cli("doctor").out.splitlines()
     (place,) = [number for number, line in enumerate(lines) if line.startswith("warn  workers")]
-    assert lines[place + 1].strip() == "-> start one: `holdfast worker`"
+    assert lines[place + 1].strip() == "-> start one: `holdfast worker MODULE:APP`"
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ def test_a_worker_that_fell_silent_is_shown_so(bare, tmp_path, monkeypatch):
 
 def test_no_workers_says_how_to_start_one(cli, app):
     app.jobs()
-    assert cli("workers") == (0, "", "no worker was heard of: start one with `holdfast worker`\n")
+    assert cli("workers") == (0, "", "no worker was heard of: start one with `holdfast worker MODULE:APP`\n")
 
 
 def test_figures_are_shown_by_queue_and_type(cli, app):

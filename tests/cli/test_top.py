@@ -76,7 +76,7 @@ def test_an_empty_store_has_a_frame_too(cli, app):
     app.jobs()
     out = cli("top", "--once").out
     assert "0 waiting · 0 running" in out
-    assert "`holdfast worker` starts one" in out
+    assert "`holdfast worker MODULE:APP` starts one" in out
 
 
 def test_a_frame_of_a_store_that_went_away_shows_why(app):

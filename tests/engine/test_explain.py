@@ -126,8 +126,8 @@ def stopping(desk, clock):
 
 
 TABLE = [
-    (no_worker, "NO_WORKER", "no worker has been heard of lately: start one with `holdfast worker`"),
-    (worker_gone, "NO_WORKER", "no worker has been heard of lately: start one with `holdfast worker`"),
+    (no_worker, "NO_WORKER", "no worker has been heard of lately: start one with `holdfast worker MODULE:APP`"),
+    (worker_gone, "NO_WORKER", "no worker has been heard of lately: start one with `holdfast worker MODULE:APP`"),
     (
         no_worker_for_queue,
         "NO_WORKER_FOR_QUEUE",

@@ -36,6 +36,7 @@ def test_every_kind_of_error_ends_the_run_and_harms_no_neighbour(workshop: Works
         assert (job.status, job.failed, job.crashed, job.interrupted) == (Status.DEAD_LETTER, 1, 0, 0), job
         assert code_of(job) == "HANDLER_ERROR"
         assert len(json.dumps(job.error)) < 10_000
+        assert f"dead-lettered job_id={job.id}" in workshop.errors() or job.type == "raising_alone"
     (other,) = workshop.ended(neighbour)
     assert (other.attempts, other.interrupted, other.crashed) == (1, 0, 0)
     assert workshop.children(worker)[:1] == children

@@ -114,7 +114,10 @@ def _workers(seen: dict[str, Any]) -> Finding:
         return Finding("ok", "workers", f"{len(alive)} alive{quiet}")
     if waiting:
         return Finding(
-            "warn", "workers", f"none is alive{quiet}; waiting: {many(waiting, 'job')}", "start one: `holdfast worker`"
+            "warn",
+            "workers",
+            f"none is alive{quiet}; waiting: {many(waiting, 'job')}",
+            "start one: `holdfast worker MODULE:APP`",
         )
     return Finding("ok", "workers", f"none is alive{quiet}, and nothing waits")
 

@@ -199,7 +199,7 @@ def _workers(view: View, *, wide: bool) -> Section:
             ", ".join(sorted({lane["queue"] for lane in lanes})),
         ]
         rows.append([*row, ", ".join(sorted({lane["type"] for lane in lanes}))] if wide else row)
-    return Section(columns, rows, "none was heard of: `holdfast worker` starts one")
+    return Section(columns, rows, "none was heard of: `holdfast worker MODULE:APP` starts one")
 
 
 def _runs(view: View, *, wide: bool) -> Section:

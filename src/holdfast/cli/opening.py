@@ -43,12 +43,17 @@ def report_option(function: Function) -> Function:
     )(function)  # fmt: skip
 
 
+def flagged_url(flag: str | None) -> str | None:
+    """The address of the flag, whichever side of the command it stands on."""
+    context = click.get_current_context(silent=True)
+    return flag or (context.find_root().params.get("url") if context is not None else None)
+
+
 def chosen_url(flag: str | None) -> str | None:
     """The store's address: flag, then environment, then file; None leaves the default."""
-    context = click.get_current_context(silent=True)
-    given = flag or (context.find_root().params.get("url") if context is not None else None)
-    if given or os.environ.get("HOLDFAST_URL"):
-        return given or os.environ["HOLDFAST_URL"]
+    given = flagged_url(flag) or os.environ.get("HOLDFAST_URL")
+    if given:
+        return given
     from holdfast.cli.settings_file import settings_near  # noqa: PLC0415  # not needed where the address was given
 
     url: str | None = settings_near(os.getcwd()).get("url")  # noqa: PTH109

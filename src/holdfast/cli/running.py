@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.numbers import Finite
-from holdfast.cli.opening import chosen_signal, chosen_url
+from holdfast.cli.opening import chosen_signal, chosen_url, flagged_url
 from holdfast.cli.plain import clean, many
 from holdfast.worker.child import COROUTINES, THREADS
 from holdfast.worker.places import MOST_READY
@@ -52,7 +52,8 @@ def options_of(spec: str, url: str | None, given: dict[str, Any]) -> Options:
     return Options(
         spec=spec,
         folder=os.getcwd(),  # noqa: PTH109
-        url=chosen_url(url),
+        url=flagged_url(url),
+        url_otherwise=chosen_url(None),
         signal=chosen_signal(),
         queues=parse_queues(given["queues"]),
         processes=given["processes"],

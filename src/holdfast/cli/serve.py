@@ -7,7 +7,7 @@ import socket
 
 import click
 
-from holdfast.cli.opening import chosen_signal, chosen_url, signal_required_option, url_option
+from holdfast.cli.opening import chosen_signal, chosen_url, flagged_url, signal_required_option, url_option
 from holdfast.cli.tree import Command
 
 
@@ -38,7 +38,9 @@ def command(app: str | None, url: str | None, host: str, port: int, *, require_s
     else:
         from holdfast.worker.application import load_app  # noqa: PLC0415
 
-        served = load_app(app, os.getcwd(), chosen_url(url), chosen_signal())  # type: ignore[assignment]  # noqa: PTH109
+        if otherwise := chosen_url(None):
+            os.environ["HOLDFAST_URL"] = otherwise  # where the application names no store
+        served = load_app(app, os.getcwd(), flagged_url(url), chosen_signal())  # type: ignore[assignment]  # noqa: PTH109
     serve(served, host, port, listener=listener, announce=_announce, require_signal=require_signal)
 
 

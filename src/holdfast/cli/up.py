@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from holdfast.cli.opening import chosen_url, signal_required_option, url_option
+from holdfast.cli.opening import flagged_url, signal_required_option, url_option
 from holdfast.cli.running import announce, options_of, set_up_logging, worker_options
 from holdfast.cli.tree import Command
 
@@ -29,9 +29,8 @@ def command(app: str, url: str | None, host: str, port: int, *, require_signal: 
     check_libraries()
     set_up_logging(given["log_level"])
     serve = [app, "--host", host, "--port", str(port)]
-    chosen = chosen_url(url)
-    if chosen is not None:
-        serve += ["--url", chosen]
+    if (flagged := flagged_url(url)) is not None:
+        serve += ["--url", flagged]
     if require_signal:
         serve.append("--require-signal")
     options = options_of(app, url, given)

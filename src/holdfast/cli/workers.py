@@ -52,4 +52,4 @@ def command(url: str | None, *, as_json: bool) -> None:
         ]
         for worker in found
     ]
-    show_table(_COLUMNS, rows, empty="no worker was heard of: start one with `holdfast worker`")
+    show_table(_COLUMNS, rows, empty="no worker was heard of: start one with `holdfast worker MODULE:APP`")

@@ -93,7 +93,7 @@ def _workers(tx: Transaction, job: Job) -> list[Reason]:
     workers = tx.workers(tx.now - ALIVE_MS)
     lanes = [lane for worker in workers for lane in worker["lanes"]]
     if not workers:
-        return [Reason("NO_WORKER", "no worker has been heard of lately: start one with `holdfast worker`")]
+        return [Reason("NO_WORKER", "no worker has been heard of lately: start one with `holdfast worker MODULE:APP`")]
     elsewhere = sorted({queue for queue, kind, _ in lanes if kind == job.type and queue != job.queue})
     hint = f"; its type is known on {_named(elsewhere)}: enqueue it there" if elsewhere else ""
     if not any(queue == job.queue for queue, _, _ in lanes):

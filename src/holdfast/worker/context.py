@@ -87,9 +87,11 @@ class JobContext:
 
     @property
     def auth(self) -> dict[str, Any] | None:
-        """What a person gave when the job was resumed; None if nothing. Kept until the job ends, or asks again."""
+        """What a person gave when the job was resumed, `{}` if nothing; None if nobody was asked. Kept until the job
+        ends, or asks again.
+        """
         if self._claim.auth_data is None:
-            return None
+            return {} if self._claim.parks else None
         return unseal(self._claim.id, self._claim.auth_data)  # type: ignore[no-any-return]
 
     @property

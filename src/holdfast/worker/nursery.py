@@ -27,10 +27,12 @@ class Nursery:
 
     def __init__(self, options: Options) -> None:
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "holdfast.worker.template", str(theirs.fileno()), str(os.getpid()),
+        # -P: what lies in the working folder must not take the place of our own modules.
+        command = [sys.executable, "-P", "-m", "holdfast.worker.template", str(theirs.fileno()), str(os.getpid()),
                    options.folder, options.log_level, options.spec, options.url or ""]  # fmt: skip
-        # Not as an argument: the address of a broker may hold a password, which everyone on the machine could read.
-        environment = dict(os.environ, HOLDFAST_SIGNAL=options.signal) if options.signal else None
+        # Not as arguments: addresses may hold a password, which everyone on the machine could read.
+        said = {"HOLDFAST_SIGNAL": options.signal, "HOLDFAST_URL": options.url_otherwise}
+        environment = os.environ | {name: value for name, value in said.items() if value}
         self._template = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment)  # noqa: S603  # our own
         theirs.close()
         self._channel = Channel(ours)

@@ -17,6 +17,7 @@ import secrets
 import select
 import signal
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -72,6 +73,7 @@ class Options:
     signals: bool = True
     signal: str | None = None  # where the application names none
     url: str | None = None
+    url_otherwise: str | None = None  # where the application names none
     log_level: str = "WARNING"
     stop_seconds: float = STOP_SECONDS
 
@@ -394,7 +396,5 @@ def _catch_signals(act: Callable[[], None]) -> int:
 
 
 def _signal(pid: int, number: int) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.kill(pid, number)
-    except ProcessLookupError:
-        return

@@ -49,6 +49,7 @@ TICK = 0.1
 THREAD_GRACE = 5.0
 LONGEST_PAUSE = 10.0
 SPARED = 3_600.0  # while the supervisor looks for us, it is the tick that sees when it no longer does
+_BAD = frozenset((Status.FAILED, Status.DEAD_LETTER))  # what a person should look at
 UNSURE = 10.0  # after the store was away, the supervisor compares for so long at least
 
 
@@ -182,9 +183,11 @@ class Worker:
         """Their endings are durable."""
         for run in ended:
             self.slots.give(run.slot)
-        if log.isEnabledFor(logging.INFO):
-            for run, move, accepted in zip(ended, got.moves, got.accepted, strict=False):  # handed back come last
-                log_run(_word(move) if accepted else "lost its lease", run)
+        all_of_them = log.isEnabledFor(logging.INFO)
+        for run, move, accepted in zip(ended, got.moves, got.accepted, strict=False):  # handed back come last
+            if all_of_them or move.status in _BAD:
+                level = logging.WARNING if move.status in _BAD else logging.INFO
+                log_run(_word(move) if accepted else "lost its lease", run, level)
 
     def _may_hold(self) -> bool:
         """Whether the supervisor should compare. A claim whose answer was lost with the store is seen by it alone."""
@@ -363,7 +366,7 @@ def _endings(ended: list[Run]) -> list[tuple[Claim, Outcome]]:
     return [(run.claim, run.outcome) for run in ended]  # type: ignore[misc]  # they have ended, so they have one
 
 
-def log_run(event: str, run: Run) -> None:
+def log_run(event: str, run: Run, level: int = logging.INFO) -> None:
     """One line, for people and as fields for programs; never a payload."""
     claim = run.claim
     fields = {
@@ -374,7 +377,7 @@ def log_run(event: str, run: Run) -> None:
         "duration_ms": round((monotonic() - run.since) * 1000, 1),
     }
     text = " ".join(f"{name}={value}" for name, value in fields.items())
-    log.info("%s %s", event, text, extra={"event": event, **fields})
+    log.log(level, "%s %s", event, text, extra={"event": event, **fields})
 
 
 def _word(move: Move) -> str:

@@ -84,7 +84,7 @@ def installed(path: Path) -> list[str]:
 def write_service(home: Path) -> Path:
     """A user service of systemd for the worker; answers its file."""
     path = home / ".config" / "systemd" / "user" / UNIT
-    program = shlex.join([sys.executable, "-m", "holdfast.cli", "worker", "holdfast_pipelines.capture.work:app"])
+    program = shlex.join([sys.executable, "-P", "-m", "holdfast.cli", "worker", "holdfast_pipelines.capture.work:app"])
     places = {name: os.environ[name] for name in PLACES if os.environ.get(name)}
     kept = [f"Environment={name}={value}" for name, value in (places | provider.kept(os.environ)).items()]
     lines = [
