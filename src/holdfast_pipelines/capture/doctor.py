@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import holdfast
 from holdfast_pipelines.capture import examination, install, learnings, spool, uploads
 from holdfast_pipelines.capture.mcp import registration
 from holdfast_pipelines.capture.places import Places
+from holdfast_pipelines.capture.queries import query
 from holdfast_pipelines.capture.record import QUEUE, ForeignTables, ensure_tables
 from holdfast_pipelines.capture.upload_settings import UploadSettings
 
@@ -22,8 +23,8 @@ def examine(
     places: Places, files: list[Path], servers: list[Path], environment: Mapping[str, str] | None = None
 ) -> Iterator[Line]:
     """One line for each thing that was looked at: ok, warn or bad."""
-    yield _hook(files)
-    yield _server(servers)
+    yield _seen("hook", _hook, files)
+    yield _seen("mcp", _server, servers)
     if places.remark:
         yield "bad", "address", places.remark
     yield from examination.provider(environment or {})
@@ -34,6 +35,14 @@ def examine(
     log = Path(places.log)
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-3:] if log.exists() else []
     yield ("warn" if lines else "ok"), "log", f"{log}: " + ("; ".join(lines) if lines else "no complaints")
+
+
+def _seen(what: str, look: Callable[[list[Path]], Line], files: list[Path]) -> Line:
+    """A file that cannot be read is one finding; the others are looked at all the same."""
+    try:
+        return look(files)
+    except holdfast.HoldfastError as error:
+        return "bad", what, str(error)
 
 
 def _hook(files: list[Path]) -> Line:
@@ -74,8 +83,11 @@ def _database(places: Places, environment: Mapping[str, str]) -> Iterator[Line]:
         with app.transaction() as tx:
             ensure_tables(tx)
             counts = uploads.counts(tx)
+            ((read, learned),) = tx.execute(query("learned"))
         yield "ok", "database", str(path)
         yield from _jobs(app)
+        why = "; a short one teaches nothing: see the guide" if read and not learned else ""
+        yield "ok", "learnings", f"{learned} from {read} conversations{why}"
         yield from examination.spending(app, environment)
         yield from _uploads(places, counts, shared=learnings.sharing(app))
     except holdfast.HoldfastError as error:

@@ -115,11 +115,16 @@ def _is_ours(hook: Any) -> bool:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    return read_object(path, "hooks")
+
+
+def read_object(path: Path, part: str) -> dict[str, Any]:
+    """The settings in a file, of which one part must be an object where it is there; none if there is no file."""
     try:
         settings = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    except ValueError:
+    except (OSError, ValueError, RecursionError):
         settings = None
-    if not isinstance(settings, dict) or not isinstance(settings.get("hooks", {}), dict):
+    if not isinstance(settings, dict) or not isinstance(settings.get(part, {}), dict):
         raise holdfast.BadInput(
             "BAD_OPTION", f"{path} is not what Claude Code writes: mend it first; nothing was changed"
         )

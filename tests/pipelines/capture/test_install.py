@@ -107,12 +107,27 @@ def test_the_doctor_names_what_is_wrong(home):
     old = cli(home, "doctor")
     assert old.returncode == 1
     assert "1 have waited for more than 10 minutes" in old.stdout
+    assert "0 from 0 conversations" in old.stdout
+
+
+@pytest.mark.parametrize("broken", ['{"hooks": ', "[" * 100_000, None], ids=["half", "deep", "a folder"])
+def test_the_doctor_looks_at_the_rest_where_settings_are_broken(home, broken):
+    path = home.project / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.mkdir() if broken is None else path.write_text(broken)
+    for arguments in (("doctor",), ("install",)):
+        told = cli(home, *arguments)
+        assert told.returncode in {1, 2}
+        assert "is not what Claude Code writes" in told.stdout + told.stderr
+    assert "spool" in cli(home, "doctor").stdout
 
 
 def test_a_service_is_written_for_the_worker(home):
     assert cli(home, "install", "--user", "--service").returncode == 0
     unit = Path(home.environment["HOME"]) / ".config" / "systemd" / "user" / install.UNIT
-    assert f"ExecStart={sys.executable} -m holdfast.cli worker holdfast_pipelines.capture.work:app" in unit.read_text()
+    assert (
+        f"ExecStart={sys.executable} -P -m holdfast.cli worker holdfast_pipelines.capture.work:app" in unit.read_text()
+    )
     assert f"HOLDFAST_CAPTURE_FOLDER={home.folder}" in unit.read_text()
 
 

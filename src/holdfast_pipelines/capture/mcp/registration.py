@@ -5,14 +5,13 @@ A project's servers stand in its `.mcp.json`, those of a user in `.claude.json` 
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import holdfast
-from holdfast_pipelines.capture.install import PLACES, write_whole
+from holdfast_pipelines.capture.install import PLACES, read_object, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,12 +80,4 @@ def is_ours(server: Any) -> bool:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        settings = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    except ValueError:
-        settings = None
-    if not isinstance(settings, dict) or not isinstance(settings.get("mcpServers", {}), dict):
-        raise holdfast.BadInput(
-            "BAD_OPTION", f"{path} is not what Claude Code writes: mend it first; nothing was changed"
-        )
-    return settings
+    return read_object(path, "mcpServers")
