@@ -53,6 +53,8 @@ def load(folder: str) -> None:
         return
     try:
         content = os.read(descriptor, os.fstat(descriptor).st_size)
+    except OSError:  # a folder, say: it is only kept for speed
+        return
     finally:
         os.close(descriptor)
     try:

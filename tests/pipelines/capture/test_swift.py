@@ -48,3 +48,11 @@ def test_a_file_that_is_damaged_is_not_used(tmp_path):
 
 def test_a_folder_that_is_not_there_is_no_reason_to_fail(tmp_path):
     assert run(tmp_path / "nowhere", USE).endswith(" 2")
+
+
+def test_a_folder_in_the_place_of_the_file_is_no_reason_to_fail(tmp_path):
+    run(tmp_path, USE)
+    (path,) = tmp_path.iterdir()
+    path.unlink()
+    path.mkdir()
+    assert run(tmp_path, USE).endswith(" 2")
