@@ -151,10 +151,9 @@ def begun(connection: Connection, queries: Queries, now: int, space: Callable[[i
 
 def _loaded() -> type[SqliteTransaction]:
     global _whole  # noqa: PLW0603  # one for the process, as modules are
-    if _whole is None:
-        from holdfast.store.sqlite.transaction import SqliteTransaction  # noqa: PLC0415
+    from holdfast.store.sqlite.transaction import SqliteTransaction  # noqa: PLC0415
 
-        _whole = SqliteTransaction
+    _whole = SqliteTransaction
     return _whole
 
 
