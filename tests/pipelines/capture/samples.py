@@ -237,8 +237,25 @@ SAID = (
 )  # fmt: skip
 
 
+# What a reader does not see: sequences of ECMA-48, and letters of no width (Unicode, "Default_Ignorable_Code_Point").
+UNSEEN = (
+    "\x1b[0m", "\x1b[1;31m", "\x1b[38;5;196m", "\x1b[m\x1b[K", "\x1b(B", "\x9b31m", "\\u001b[31m", "\x00", "\u200b", "\u200c",
+    "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202a", "\u202e", "\u2066", "\u2069", "\ufe0f", "\U000e0041", "\\u200b", "\x7f",
+)  # fmt: skip
+
+
+def hidden(rng: random.Random, secret: str) -> str:
+    """With what nobody sees in front of a secret, behind it, and mostly inside it."""
+    at = rng.randrange(len(secret))
+    return f"{rng.choice(UNSEEN)}{secret[:at]}{rng.choice(UNSEEN)}{secret[at:]}{rng.choice(UNSEEN)}"
+
+
 def planted(rng: random.Random, each: int) -> Iterator[Sample]:
     """Samples that hold a secret."""
+    for category, make in MAKERS.items():
+        for _ in range(each // 2):
+            secret = make(rng)
+            yield Sample(category, f"it printed {hidden(rng, secret)} and more", secret)
     for category, make in MAKERS.items():
         for number in range(each):
             secret = make(rng)

@@ -6,6 +6,7 @@ import os
 import random
 import statistics
 from time import perf_counter, thread_time
+from unittest.mock import ANY
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from holdfast_pipelines.capture import named, patterns, personal
 from holdfast_pipelines.capture.sanitiser import LIMIT, sanitise
-from tests.pipelines.capture.samples import CARRIERS, HOME, MAKERS, jwt, planted
+from tests.pipelines.capture.samples import CARRIERS, HOME, MAKERS, UNSEEN, jwt, planted
 
 RULES = (
     patterns.URL_CREDENTIALS, *patterns.AUTH, patterns.JWT, *patterns.PROVIDERS, patterns.URL_TOKEN, *patterns.PATHS,
@@ -29,7 +30,8 @@ REPEATED = (
     "password", "password=", 'password="', "password='a", "token ", "secret: ", "api key aA1bB2cC3dD4eE5fF6gG7", "pass=", 'token="\\',
     "bearer ", "basic a", "authorization: ", "authorization: bearer ", HOME, HOME + "a", "c:\\users\\", "c:\\users\\a b", "projects/-home-a",
     "1.", "1.1.1.", "1:", "::", "f:", "+1", "+1 2", "(555) ", "555-", "0 00", "phone ", "phone: ", "4111 ", "4111-", "123-45-", "AT61 ",
-    "AA00", "\\n", "\\u0040", "\\/", "é", "İ", "[REDACTED_", "%40", "a%40", '"', '\\"token\\": \\"',
+    "\x1b", "\x1b[", "\x1b[0m", "\x1b[0", "\x1b]", "\x1b]a", "\x1bP", "\x1b[0mghp_", "\u200b", "\u200b\u200d", "g\u200b", "\\", "\\u001b[",
+    "\\u200b", "\\\\u200b", "\\u0", "AA00", "\\n", "\\u0040", "\\/", "é", "İ", "[REDACTED_", "%40", "a%40", '"', '\\"token\\": \\"',
 )  # fmt: skip
 
 
@@ -107,6 +109,21 @@ def test_text_after_a_key_stays():
 @pytest.mark.parametrize("word", ["İstanbul ", "ǅ "])
 def test_letters_that_change_their_length_in_lower_case_move_nothing(word):
     assert sanitise(f'{word * 3}password = "hunter2x"')[0] == f'{word * 3}password = "[REDACTED_SECRET]"'
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=ascii)
+def test_what_nobody_sees_is_not_kept(unseen):
+    assert sanitise(f"one{unseen}two password={unseen}hunter2x9{unseen} x") == (
+        "onetwo password=[REDACTED_SECRET] x",
+        ANY,
+    )
+
+
+def test_a_key_right_behind_a_colour_begins_there():
+    key = MAKERS["github"](random.Random(2))
+    assert sanitise(f"KEY\x1b[31m{key}\x1b[0m")[0] == "KEY [REDACTED_GITHUB_KEY]"
+    assert sanitise(f"\x1b[2;5Hkey\x1b[9G{key}")[0] == " key [REDACTED_GITHUB_KEY]"
+    assert sanitise("\x1b]8;;https://example.com\x1b\\a link\x1b]8;;\x07 stays")[0] == "a link stays"
 
 
 def realistic(size: int) -> str:
