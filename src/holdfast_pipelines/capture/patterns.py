@@ -200,13 +200,26 @@ def _carries_token(url: str) -> bool:
     return compiled(_PARAMETER).search(url) is not None
 
 
+# A user's name as a folder: any letters, escapes of a space too. Of a name in several words the others begin with a
+# capital or a foreign letter, or there is one more and a slash: else it is a sentence that goes on behind a path.
+_OF_A_NAME = (
+    r"(?:[^\s/\\\"'`<>|:;,()\[\]{}*?&$#!=%"
+    r"\u2026\u201c\u201d\u2018\u2019\xab\xbb\u3001\u3002\uff08\uff09\uff0c\x00-\x1f]|%[0-9A-Fa-f]{2}|\\ )"
+)
+_MORE_NAMES = (
+    rf"(?:(?: (?=[A-Z0-9]|[^\x00-\x7f]|(?:von|van|de[nrl]?|d[aiou]|la|le|bin|al|el) ){_OF_A_NAME}{{1,32}}+){{1,4}}+"
+    r"(?=[/\\\"'`<\r\n]|\Z)"
+    r"| (?!(?:and|or|to|in|into|is|as|on|at|of|by|from|with|for|via|the|a|src|lib|tests?|docs?|bin|apps?|see|then)\b)"
+    rf"{_OF_A_NAME}{{1,32}}+(?=/))?"
+)
 _PATH_END = r"[^\s\"'`<>|:;,)\]}*?\[({]"
 PATHS = (
     Rule(
         "path_unix",
         "PATH",
         tuple(f"/{folder}/" for folder in ("home", "Users")),
-        rf"/(?:home|Users)/(?!Shared\b)(?!\.)[A-Za-z0-9._@+~-]{{1,64}}+(?:/{_PATH_END}{{0,1024}}+)?",
+        rf"/(?:home|Users)/{{1,4}}+(?!Shared\b)(?!\.){_OF_A_NAME}{{1,64}}+(?:(?=/)|{_MORE_NAMES})"
+        rf"(?:/{_PATH_END}{{0,1024}}+)?",
         left=_ASCII_LETTERS + _DIGITS + "/",
         reach=16,
         check=lambda text, start, _: text[start] == "/" and _begins(text, start),
@@ -214,10 +227,10 @@ PATHS = (
     Rule(
         "path_windows",
         "PATH",
-        ("\\users\\", ":/users/", "\\documents and settings\\"),
-        r"[a-z]:[\\/]{1,4}(?:users|documents and settings)[\\/]{1,4}(?!public\b|default\b|all users\b)"
-        r"(?:[^\\/:*?\"'<>|\r\n]{1,64}(?=[\\/])|[^\\/:*?\"'<>|\s,;)\]]{1,64})(?:[\\/][^\s\"'<>|:;,)*?\]]{0,1024}+)?",
-        low=True,
+        ("\\Users\\", "\\users\\", "\\USERS\\", ":/Users/", ":/users/", "\\Documents and Settings\\"),
+        r"(?:[A-Za-z]:|(?<![\w\\])\\{2,8}+[\w.$-]{1,64}+)[\\/]{1,8}+(?i:users|documents and settings)[\\/]{1,8}+"
+        r"(?!(?i:public|default|all users)\b)(?:[^\\/:*?\"'<>|\r\n]{1,64}(?=[\\/])"
+        rf"|[^\\/:*?\"'<>|\s,;)\]]{{1,64}}+{_MORE_NAMES})(?:[\\/][^\s\"'<>|:;,)*?\]]{{0,1024}}+)?",
     ),
     Rule(
         "path_encoded",

@@ -78,6 +78,9 @@ FIXED = (
     "if password != confirm: raise ValueError",
     "Authorization: Bearer $TOKEN",
     "Authorization: Bearer <token>",
+    f"{HOME}$USER/x and {HOME}<user>/x and {USERS}{{name}}/x and {HOME}%s/x and {HOME}\u2026 and {HOME}*",
+    f"{USERS}Shared/x is for all",
+    "App\\\\Models\\\\Users\\\\Admin and src\\Users\\list.cs",
     "family \U0001f468\u200d\U0001f469\u200d\U0001f467, heart \u2764\ufe0f, \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
     "printf '\\033[31mred\\033[0m' and \\x1b[0m and \\e[1m",
 )

@@ -131,7 +131,9 @@ def path(rng: random.Random) -> str:
     return rng.choice([
         f"{HOME}{user}/src/app/main.py", f"{USERS}{user}/Documents/plan.md", f"{HOME}{user}", f"/mnt/c{USERS}{user}/a.txt",
         f"C:\\Users\\{user}\\AppData\\Local\\x.log", f"C:\\\\Users\\\\{user}\\\\x", f"D:{USERS}{user}/repo/x.py",
-        "C:\\Users\\John Smith\\Desktop\\x.txt",
+        "C:\\Users\\John Smith\\Desktop\\x.txt", "C:\\Users\\Zo\xeb Zorblax\\x", f"{USERS}Bob Zorblax/p", f"{USERS}bob zorblax/p/x.py",
+        f"{HOME}\u0437\u043e\u0440\u0431\u043b\u0430\u043a\u0441/p", f"/{HOME}/{user}//x", f"{USERS}Bob%20Zorblax/p", f"{USERS}Bob\\ Zorblax/p",
+        f"{USERS}Bob van der Zorblax/p", f"{HOME}Jose\u0301/x", "\\\\files\\Users\\Bob Zorblax\\x",
     ])  # fmt: skip
 
 
