@@ -181,6 +181,50 @@ AUTH = (
     ),
 )
 
+
+def _is_value(text: str, start: int, end: int) -> bool:
+    value = text[start:end]
+    return not value.startswith(("[REDACTED", "$", "<", "{", "%", "*")) and not value.replace(":", "").isdigit()
+
+
+# Programs that take a password behind a short option.
+COMMANDS = (
+    Rule(
+        "command",
+        "SECRET",
+        ("curl ", "wget "),
+        r"(?:curl|wget) [^|;&]{0,200}?(?<= )(?:-[a-zA-Z]{0,6}[uU]|--(?:proxy-)?user)[ =]{0,2}[\"']?[^\s:\"']{1,64}:"
+        r"([^\s\"']{1,256}+)",
+        group=1,
+        check=_is_value,
+    ),
+    Rule(
+        "command",
+        "SECRET",
+        ("mysql", "mariadb"),
+        r"(?:mysql|mariadb)(?:-?dump|admin|import|check)? [^|;&\n]{0,200}?(?<= )-p[\"']?([^\s\"'-][^\s\"']{2,128}+)",
+        group=1,
+        check=_is_value,
+    ),
+    Rule(
+        "command",
+        "SECRET",
+        ("sshpass ", "docker login ", "podman login ", "redis-cli "),
+        r"(?:sshpass|(?:docker|podman) login|redis-cli) [^|;&\n]{0,200}?(?<= )-[pa] ?[\"']?([^\s\"'-][^\s\"']{2,128}+)",
+        group=1,
+        check=_is_value,
+    ),
+    Rule(
+        "command",
+        "SECRET",
+        ("identified ",),
+        r"identified (?:with [a-z0-9_\"'`]{1,40} )?by (?:password )?[\"']([^\s\"']{1,256}+)[\"']",
+        low=True,
+        group=1,
+        check=_is_value,
+    ),
+)
+
 URL_TOKEN = Rule(
     "url_token",
     "URL",

@@ -9,7 +9,7 @@ between emoji, and between letters of scripts that are written with them.
 from __future__ import annotations
 
 from holdfast_pipelines.capture import named
-from holdfast_pipelines.capture.patterns import AUTH, JWT, PATHS, PROVIDERS, URL_CREDENTIALS, URL_TOKEN, Rule
+from holdfast_pipelines.capture.patterns import AUTH, COMMANDS, JWT, PATHS, PROVIDERS, URL_CREDENTIALS, URL_TOKEN, Rule
 from holdfast_pipelines.capture.personal import CARD, IBAN, IP, MAIL, PHONES, SSN
 from holdfast_pipelines.capture.swift import compiled
 
@@ -26,7 +26,7 @@ _MOST_PASSES = 12
 _BEGIN = "-----BEGIN "
 _PEM = r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_REST = r"(?:(?:\s|\\[nrt])*+[A-Za-z0-9+/=]{16,128}+)*+"  # of a key whose end was cut off
-_BEFORE = (URL_CREDENTIALS, *AUTH, JWT, *PROVIDERS)
+_BEFORE = (URL_CREDENTIALS, *AUTH, JWT, *PROVIDERS, *COMMANDS)
 _AFTER = (URL_TOKEN, *PATHS, MAIL, IBAN, CARD, SSN, *PHONES, *IP)
 
 # What a reader does not see, and what hides a secret from a rule: controls, and letters of no width.

@@ -232,6 +232,13 @@ NAMED = (
     "DB_PASSWORD={}", 'password = "{}"', '"client_secret": "{}"', "api_key: {}", "export API_TOKEN='{}'", "  secret: '{}'",
     "aws_secret_access_key = {}", '{{"password":"{}"}}', "MY_SECRET_KEY: {}", "os.environ['DB_PASSWORD'] = '{}'",
     'const apiKey = "{}";', "X-Api-Key: {}", "passphrase={}", '\\"token\\": \\"{}\\"', "login --password={} --user ann",
+    "login --password {} --user ann", "run --api-key '{}'", '["--token", "{}"]', "mysql -u root -p{} shop", "sshpass -p {} ssh host",
+    "curl -u ann:{} https://api.example.com", "curl -sSu 'ann:{}' https://api.example.com", "setx API_KEY {}", "ENV DB_PASSWORD {}",
+    "machine h.example login ann password {}", "machine h\n  login ann\n  password {}\n", "ALTER ROLE ann WITH PASSWORD '{}';",
+    "CREATE USER ann IDENTIFIED BY '{}'", "<password>{}</password>", '{{"name":"DB_PASSWORD","value":"{}"}}',
+    "- name: DB_PASSWORD\n  value: {}\n", "password: |\n  {}\nuser: ann", '"passwords": ["{}", "x"]', 'password: str = "{}"',
+    'password: Optional[str] = "{}"', '<input type="password" value="{}">', "<input value='{}' type='password'>", "Passwort: {}",
+    "contrase\xf1a: {}", '\\\\\\"password\\\\\\": \\\\\\"{}\\\\\\"', "docker login -u ann -p {}", '<input name="csrf_token" value="{}">',
 )  # fmt: skip
 SAID = (
     "the token is {}", "my api key: {} ok?", "secret = {}", "use the credential {} here", "the auth token was `{}`",
