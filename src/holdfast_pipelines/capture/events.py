@@ -56,7 +56,7 @@ class Clerk:
             "event": kind,
             "session_id": self.name(session),
             "conversation_id": self.name(event.get("conversation_id")),
-            "project": self.name(event.get("cwd")),
+            "project": self.folder(event.get("cwd")),
             "ended": kind == "SessionEnd",
             "owed": False,
             "messages": list(self._messages(kind, event)),
@@ -97,6 +97,11 @@ class Clerk:
     def name(self, value: object) -> str:
         """A short text of the event's frame: a session's id, a folder, a tool."""
         return sanitise(value[:_LONGEST_NAME].encode("utf-8", "replace").decode())[0] if isinstance(value, str) else ""
+
+    def folder(self, value: object) -> str:
+        """A folder, or that it is a user's: with spaces or without, all of it is one path."""
+        joined = self.name(value.replace(" ", "_")) if isinstance(value, str) else ""
+        return joined if "[REDACTED_PATH]" in joined else self.name(value)
 
     def _digest(self, found: str) -> str:
         return keyed_digest(self._key, found)

@@ -181,6 +181,50 @@ AUTH = (
     ),
 )
 
+
+def _is_value(text: str, start: int, end: int) -> bool:
+    value = text[start:end]
+    return not value.startswith(("[REDACTED", "$", "<", "{", "%", "*")) and not value.replace(":", "").isdigit()
+
+
+# Programs that take a password behind a short option.
+COMMANDS = (
+    Rule(
+        "command",
+        "SECRET",
+        ("curl ", "wget "),
+        r"(?:curl|wget) [^|;&]{0,200}?(?<= )(?:-[a-zA-Z]{0,6}[uU]|--(?:proxy-)?user)[ =]{0,2}[\"']?[^\s:\"']{1,64}:"
+        r"([^\s\"']{1,256}+)",
+        group=1,
+        check=_is_value,
+    ),
+    Rule(
+        "command",
+        "SECRET",
+        ("mysql", "mariadb"),
+        r"(?:mysql|mariadb)(?:-?dump|admin|import|check)? [^|;&\n]{0,200}?(?<= )-p[\"']?([^\s\"'-][^\s\"']{2,128}+)",
+        group=1,
+        check=_is_value,
+    ),
+    Rule(
+        "command",
+        "SECRET",
+        ("sshpass ", "docker login ", "podman login ", "redis-cli "),
+        r"(?:sshpass|(?:docker|podman) login|redis-cli) [^|;&\n]{0,200}?(?<= )-[pa] ?[\"']?([^\s\"'-][^\s\"']{2,128}+)",
+        group=1,
+        check=_is_value,
+    ),
+    Rule(
+        "command",
+        "SECRET",
+        ("identified ",),
+        r"identified (?:with [a-z0-9_\"'`]{1,40} )?by (?:password )?[\"']([^\s\"']{1,256}+)[\"']",
+        low=True,
+        group=1,
+        check=_is_value,
+    ),
+)
+
 URL_TOKEN = Rule(
     "url_token",
     "URL",
@@ -200,13 +244,26 @@ def _carries_token(url: str) -> bool:
     return compiled(_PARAMETER).search(url) is not None
 
 
+# A user's name as a folder: any letters, escapes of a space too. Of a name in several words the others begin with a
+# capital or a foreign letter, or there is one more and a slash: else it is a sentence that goes on behind a path.
+_OF_A_NAME = (
+    r"(?:[^\s/\\\"'`<>|:;,()\[\]{}*?&$#!=%"
+    r"\u2026\u201c\u201d\u2018\u2019\xab\xbb\u3001\u3002\uff08\uff09\uff0c\x00-\x1f]|%[0-9A-Fa-f]{2}|\\ )"
+)
+_MORE_NAMES = (
+    rf"(?:(?: (?=[A-Z0-9]|[^\x00-\x7f]|(?:von|van|de[nrl]?|d[aiou]|la|le|bin|al|el) ){_OF_A_NAME}{{1,32}}+){{1,4}}+"
+    r"(?=[/\\\"'`<\r\n]|\Z)"
+    r"| (?!(?:and|or|to|in|into|is|as|on|at|of|by|from|with|for|via|the|a|src|lib|tests?|docs?|bin|apps?|see|then)\b)"
+    rf"{_OF_A_NAME}{{1,32}}+(?=/))?"
+)
 _PATH_END = r"[^\s\"'`<>|:;,)\]}*?\[({]"
 PATHS = (
     Rule(
         "path_unix",
         "PATH",
         tuple(f"/{folder}/" for folder in ("home", "Users")),
-        rf"/(?:home|Users)/(?!Shared\b)(?!\.)[A-Za-z0-9._@+~-]{{1,64}}+(?:/{_PATH_END}{{0,1024}}+)?",
+        rf"/(?:home|Users)/{{1,4}}+(?!Shared\b)(?!\.){_OF_A_NAME}{{1,64}}+(?:(?=/)|{_MORE_NAMES})"
+        rf"(?:/{_PATH_END}{{0,1024}}+)?",
         left=_ASCII_LETTERS + _DIGITS + "/",
         reach=16,
         check=lambda text, start, _: text[start] == "/" and _begins(text, start),
@@ -214,10 +271,10 @@ PATHS = (
     Rule(
         "path_windows",
         "PATH",
-        ("\\users\\", ":/users/", "\\documents and settings\\"),
-        r"[a-z]:[\\/]{1,4}(?:users|documents and settings)[\\/]{1,4}(?!public\b|default\b|all users\b)"
-        r"(?:[^\\/:*?\"'<>|\r\n]{1,64}(?=[\\/])|[^\\/:*?\"'<>|\s,;)\]]{1,64})(?:[\\/][^\s\"'<>|:;,)*?\]]{0,1024}+)?",
-        low=True,
+        ("\\Users\\", "\\users\\", "\\USERS\\", ":/Users/", ":/users/", "\\Documents and Settings\\"),
+        r"(?:[A-Za-z]:|(?<![\w\\])\\{2,8}+[\w.$-]{1,64}+)[\\/]{1,8}+(?i:users|documents and settings)[\\/]{1,8}+"
+        r"(?!(?i:public|default|all users)\b)(?:[^\\/:*?\"'<>|\r\n]{1,64}(?=[\\/])"
+        rf"|[^\\/:*?\"'<>|\s,;)\]]{{1,64}}+{_MORE_NAMES})(?:[\\/][^\s\"'<>|:;,)*?\]]{{0,1024}}+)?",
     ),
     Rule(
         "path_encoded",

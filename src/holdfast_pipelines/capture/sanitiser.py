@@ -2,30 +2,58 @@
 
 Rules run in a fixed order on what the rules before have left. What was found is replaced by `[REDACTED_<CATEGORY>]`;
 a finding never carries the text itself. A text is looked at again until nothing more is found: so a second call
-changes nothing.
+changes nothing. What a reader does not see goes first: colours of a terminal and letters of no width. Joiners stay
+between emoji, and between letters of scripts that are written with them.
 """
 
 from __future__ import annotations
 
 from holdfast_pipelines.capture import named
-from holdfast_pipelines.capture.patterns import AUTH, JWT, PATHS, PROVIDERS, URL_CREDENTIALS, URL_TOKEN, Rule
+from holdfast_pipelines.capture.patterns import AUTH, COMMANDS, JWT, PATHS, PROVIDERS, URL_CREDENTIALS, URL_TOKEN, Rule
 from holdfast_pipelines.capture.personal import CARD, IBAN, IP, MAIL, PHONES, SSN
 from holdfast_pipelines.capture.swift import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable
 
     Span = tuple[int, int, str, str]  # from, to, rule, category
 
-VERSION = "1.0.0"
+VERSION = "1.1.0"
 LIMIT = 256_000  # characters that are kept
 _MOST_PASSES = 12
 _BEGIN = "-----BEGIN "
 _PEM = r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_REST = r"(?:(?:\s|\\[nrt])*+[A-Za-z0-9+/=]{16,128}+)*+"  # of a key whose end was cut off
-_BEFORE = (URL_CREDENTIALS, *AUTH, JWT, *PROVIDERS)
+_BEFORE = (URL_CREDENTIALS, *AUTH, JWT, *PROVIDERS, *COMMANDS)
 _AFTER = (URL_TOKEN, *PATHS, MAIL, IBAN, CARD, SSN, *PHONES, *IP)
+
+# What a reader does not see, and what hides a secret from a rule: controls, and letters of no width.
+_CONTROLS = "\x1b\x00\x01\x02\x03\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x7f"
+_LETTERS = (
+    r"\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+# Sequences of ECMA-48: with parameters, with a text up to its end, and of two signs.
+_SEQUENCE = (
+    r"(?:\x1b\[|\x9b)[0-?]{0,64}+[ -/]{0,8}+[@-~]|\x1b\][^\x07\x1b\n]{0,4096}+(?:\x07|\x1b\\)"
+    r"|\x1b[PX^_][^\x1b\n]{0,4096}+\x1b\\|\x1b[ -/]{1,4}+[0-~]|\x1b[0-Z\\^-~]"
+)
+# The same as JSON writes it. A joiner in front of another escape may belong to an emoji.
+_WRITTEN = (
+    r"\\{1,8}u(?:001[bB]\[[0-9;:]{0,32}[A-Za-z]|00(?:0[0-8eEfF]|1[0-9aAbB]|7[fF]|[aA][dD])|200[bBcCeEfF]|202[a-eA-E]"
+    r"|20[6][0-9a-fA-F]|[fF][eE][fF]{2}|(?:200[dD]|[fF][eE]0[0-9a-fA-F])(?!\\{1,8}u[dD2]))"
+)
+_UNSEEN = f"(?:{_SEQUENCE}|[{_LETTERS}])(?:{_SEQUENCE}|[{_LETTERS}])*+"
+_MOVES = r"[0-9;]*[A-HJ]"  # of the cursor: what follows stands elsewhere
+_JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
+_BEGINNINGS = "eyJ|(?:SK|AC)[0-9a-f]{32}|" + "|".join(
+    needle.replace(".", r"\.")
+    for rule in PROVIDERS
+    for needle in rule.needles
+    if len(needle) > 2 and not rule.left  # noqa: PLR2004
+)
 
 
 class Finding:
@@ -45,10 +73,9 @@ class Finding:
 def sanitise(text: str, digest: Callable[[str], str] | None = None) -> tuple[str, list[Finding]]:
     """The text without what is private, and what was found. Redacted first, then cut to `LIMIT` characters."""
     findings: list[Finding] = []
-    text = _unescaped(text)
     for _ in range(_MOST_PASSES):
         before = text
-        text = _once(text, findings, digest or _no_digest)[:LIMIT]
+        text = _once(_plain(text), findings, digest or _no_digest)[:LIMIT]
         if text == before:
             break
     return text, findings
@@ -59,17 +86,46 @@ def _no_digest(found: str) -> str:
     return ""
 
 
-def _unescaped(text: str) -> str:
-    """Signs written as JSON may write them: an escaped at sign hides an address from every rule."""
-    if "\\u00" in text:
-        text = compiled(r"\\u00([2-7][0-9a-fA-F])").sub(lambda found: _plain(chr(int(found[1], 16)), found[0]), text)
+def _plain(text: str) -> str:
+    """The text without what cannot be seen, and with signs as they are, which JSON may write in another way."""
+    if _has_unseen(text):
+        text = compiled(_UNSEEN).sub(_seen, text)
+    if "\\" not in text:
+        return text
+    if "\\u" in text:
+        text = compiled(_WRITTEN).sub("", text)
+        text = compiled(r"\\u00([2-7][0-9a-fA-F])").sub(_sign, text)
     if "\\/" in text:
-        text = text.replace("\\/", "/")
+        text = compiled(r"\\(?<!\\\\)\\*+/").sub("/", text)
     return text
 
 
-def _plain(sign: str, written: str) -> str:
-    return written if sign in '"\\\x7f' else sign
+def _has_unseen(text: str) -> bool:
+    if text.isascii():
+        return any(sign in text for sign in _CONTROLS)  # two dozen quick looks are quicker than one slow one
+    return compiled(f"[{_LETTERS}]").search(text) is not None
+
+
+def _seen(found: re.Match[str]) -> str:
+    """Nothing; or a space, where a key begins behind it or the cursor moves; or joiners where they are needed."""
+    text, run = found.string, found[0]
+    before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+    if _JOINERS.issuperset(run):
+        return run if _joins(before) and (_joins(after) or run in {"\ufe0e", "\ufe0f"}) else ""
+    if run[-1] != "m" and "\x1b[" in run and compiled(_MOVES).search(run):
+        return " "
+    if before.isalnum() and compiled(_BEGINNINGS).match(text, found.end()):
+        return " "
+    return ""
+
+
+def _joins(sign: str) -> bool:
+    return "\u0600" <= sign < "\u1200" or "\u2190" <= sign < "\u2c00" or "\U0001f000" <= sign < "\U0001fb00"
+
+
+def _sign(found: re.Match[str]) -> str:
+    sign = chr(int(found[1], 16))
+    return found[0] if sign in '"\\\x7f' else sign
 
 
 def _once(text: str, findings: list[Finding], digest: Callable[[str], str]) -> str:

@@ -131,7 +131,9 @@ def path(rng: random.Random) -> str:
     return rng.choice([
         f"{HOME}{user}/src/app/main.py", f"{USERS}{user}/Documents/plan.md", f"{HOME}{user}", f"/mnt/c{USERS}{user}/a.txt",
         f"C:\\Users\\{user}\\AppData\\Local\\x.log", f"C:\\\\Users\\\\{user}\\\\x", f"D:{USERS}{user}/repo/x.py",
-        "C:\\Users\\John Smith\\Desktop\\x.txt",
+        "C:\\Users\\John Smith\\Desktop\\x.txt", "C:\\Users\\Zo\xeb Zorblax\\x", f"{USERS}Bob Zorblax/p", f"{USERS}bob zorblax/p/x.py",
+        f"{HOME}\u0437\u043e\u0440\u0431\u043b\u0430\u043a\u0441/p", f"/{HOME}/{user}//x", f"{USERS}Bob%20Zorblax/p", f"{USERS}Bob\\ Zorblax/p",
+        f"{USERS}Bob van der Zorblax/p", f"{HOME}Jose\u0301/x", "\\\\files\\Users\\Bob Zorblax\\x",
     ])  # fmt: skip
 
 
@@ -230,6 +232,13 @@ NAMED = (
     "DB_PASSWORD={}", 'password = "{}"', '"client_secret": "{}"', "api_key: {}", "export API_TOKEN='{}'", "  secret: '{}'",
     "aws_secret_access_key = {}", '{{"password":"{}"}}', "MY_SECRET_KEY: {}", "os.environ['DB_PASSWORD'] = '{}'",
     'const apiKey = "{}";', "X-Api-Key: {}", "passphrase={}", '\\"token\\": \\"{}\\"', "login --password={} --user ann",
+    "login --password {} --user ann", "run --api-key '{}'", '["--token", "{}"]', "mysql -u root -p{} shop", "sshpass -p {} ssh host",
+    "curl -u ann:{} https://api.example.com", "curl -sSu 'ann:{}' https://api.example.com", "setx API_KEY {}", "ENV DB_PASSWORD {}",
+    "machine h.example login ann password {}", "machine h\n  login ann\n  password {}\n", "ALTER ROLE ann WITH PASSWORD '{}';",
+    "CREATE USER ann IDENTIFIED BY '{}'", "<password>{}</password>", '{{"name":"DB_PASSWORD","value":"{}"}}',
+    "- name: DB_PASSWORD\n  value: {}\n", "password: |\n  {}\nuser: ann", '"passwords": ["{}", "x"]', 'password: str = "{}"',
+    'password: Optional[str] = "{}"', '<input type="password" value="{}">', "<input value='{}' type='password'>", "Passwort: {}",
+    "contrase\xf1a: {}", '\\\\\\"password\\\\\\": \\\\\\"{}\\\\\\"', "docker login -u ann -p {}", '<input name="csrf_token" value="{}">',
 )  # fmt: skip
 SAID = (
     "the token is {}", "my api key: {} ok?", "secret = {}", "use the credential {} here", "the auth token was `{}`",
@@ -237,8 +246,25 @@ SAID = (
 )  # fmt: skip
 
 
+# What a reader does not see: sequences of ECMA-48, and letters of no width (Unicode, "Default_Ignorable_Code_Point").
+UNSEEN = (
+    "\x1b[0m", "\x1b[1;31m", "\x1b[38;5;196m", "\x1b[m\x1b[K", "\x1b(B", "\x9b31m", "\\u001b[31m", "\x00", "\u200b", "\u200c",
+    "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202a", "\u202e", "\u2066", "\u2069", "\ufe0f", "\U000e0041", "\\u200b", "\x7f",
+)  # fmt: skip
+
+
+def hidden(rng: random.Random, secret: str) -> str:
+    """With what nobody sees in front of a secret, behind it, and mostly inside it."""
+    at = rng.randrange(len(secret))
+    return f"{rng.choice(UNSEEN)}{secret[:at]}{rng.choice(UNSEEN)}{secret[at:]}{rng.choice(UNSEEN)}"
+
+
 def planted(rng: random.Random, each: int) -> Iterator[Sample]:
     """Samples that hold a secret."""
+    for category, make in MAKERS.items():
+        for _ in range(each // 2):
+            secret = make(rng)
+            yield Sample(category, f"it printed {hidden(rng, secret)} and more", secret)
     for category, make in MAKERS.items():
         for number in range(each):
             secret = make(rng)

@@ -6,14 +6,16 @@ import os
 import random
 import statistics
 from time import perf_counter, thread_time
+from unittest.mock import ANY
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast_pipelines.capture import named, patterns, personal
+from holdfast_pipelines.capture.events import Clerk
 from holdfast_pipelines.capture.sanitiser import LIMIT, sanitise
-from tests.pipelines.capture.samples import CARRIERS, HOME, MAKERS, jwt, planted
+from tests.pipelines.capture.samples import CARRIERS, HOME, MAKERS, UNSEEN, USERS, jwt, planted
 
 RULES = (
     patterns.URL_CREDENTIALS, *patterns.AUTH, patterns.JWT, *patterns.PROVIDERS, patterns.URL_TOKEN, *patterns.PATHS,
@@ -27,9 +29,13 @@ REPEATED = (
     "-----BEGIN PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAA", "-----BEGIN ", "sk-", "sk-ant-", "sk-proj-",
     "ghp_", "github_pat_", "glpat-", "xoxb-", "xoxb-1", "AKIA", "AIza", "ya29.", "hvs.", "SG.", "npm_", "AccountKey=", "Q~", "JQQJ99",
     "password", "password=", 'password="', "password='a", "token ", "secret: ", "api key aA1bB2cC3dD4eE5fF6gG7", "pass=", 'token="\\',
-    "bearer ", "basic a", "authorization: ", "authorization: bearer ", HOME, HOME + "a", "c:\\users\\", "c:\\users\\a b", "projects/-home-a",
+    "--password ", "--password a ", "password '", "password ' ", "<password>", "<password>a", 'password: ["a', 'passwords: ["a", ', "password: |\n ",
+    "password: str ", "password: a[", 'type="password" ', '<type="password"', "name: password ", "name: password\nvalue ", "machine login a password ",
+    "curl ", "curl -u a:", "curl -u ", "mysql ", "mysql -p", "sshpass -p ", "identified by ", 'password\\\\"', "password: \\\\", '"--token", ',
+    "bearer ", "basic a", "authorization: ", "authorization: bearer ", HOME, HOME + "a", HOME + "a ", HOME + "A B", HOME + "a\\ ", " A", "\\\\a", "\\Users\\", "c:\\users\\A ", "c:\\users\\", "c:\\users\\a b", "projects/-home-a",
     "1.", "1.1.1.", "1:", "::", "f:", "+1", "+1 2", "(555) ", "555-", "0 00", "phone ", "phone: ", "4111 ", "4111-", "123-45-", "AT61 ",
-    "AA00", "\\n", "\\u0040", "\\/", "é", "İ", "[REDACTED_", "%40", "a%40", '"', '\\"token\\": \\"',
+    "\x1b", "\x1b[", "\x1b[0m", "\x1b[0", "\x1b]", "\x1b]a", "\x1bP", "\x1b[0mghp_", "\u200b", "\u200b\u200d", "g\u200b", "\\", "\\u001b[",
+    "\\u200b", "\\\\u200b", "\\u0", "AA00", "\\n", "\\u0040", "\\/", "é", "İ", "[REDACTED_", "%40", "a%40", '"', '\\"token\\": \\"',
 )  # fmt: skip
 
 
@@ -107,6 +113,49 @@ def test_text_after_a_key_stays():
 @pytest.mark.parametrize("word", ["İstanbul ", "ǅ "])
 def test_letters_that_change_their_length_in_lower_case_move_nothing(word):
     assert sanitise(f'{word * 3}password = "hunter2x"')[0] == f'{word * 3}password = "[REDACTED_SECRET]"'
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=ascii)
+def test_what_nobody_sees_is_not_kept(unseen):
+    assert sanitise(f"one{unseen}two password={unseen}hunter2x9{unseen} x") == (
+        "onetwo password=[REDACTED_SECRET] x",
+        ANY,
+    )
+
+
+def test_a_key_right_behind_a_colour_begins_there():
+    key = MAKERS["github"](random.Random(2))
+    assert sanitise(f"KEY\x1b[31m{key}\x1b[0m")[0] == "KEY [REDACTED_GITHUB_KEY]"
+    assert sanitise(f"\x1b[2;5Hkey\x1b[9G{key}")[0] == " key [REDACTED_GITHUB_KEY]"
+    assert sanitise("\x1b]8;;https://example.com\x1b\\a link\x1b]8;;\x07 stays")[0] == "a link stays"
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        (f"cp {HOME}bob src/x", "cp [REDACTED_PATH] src/x"),
+        (f"in {HOME}bob and src/x", "in [REDACTED_PATH] and src/x"),
+        (f'"{USERS}Bob Zorblax", then', '"[REDACTED_PATH]", then'),
+        (f"cd {USERS}Bob Zorblax\nls", "cd [REDACTED_PATH]\nls"),
+        ("cd C:\\Users\\Bob Zorblax\r\ndir", "cd [REDACTED_PATH]\r\ndir"),
+        ("C:\\Users\\bob is a folder", "[REDACTED_PATH] is a folder"),
+    ],
+)
+def test_a_folder_of_a_user_goes_with_all_of_the_name_and_nothing_behind_it(text, clean):
+    assert sanitise(text)[0] == clean
+
+
+@pytest.mark.parametrize(
+    "folder", [f"{USERS}Bob Zorblax", f"{USERS}bob zorblax", f"{HOME}van der zorblax/p q", "C:\\Users\\bob zorblax"]
+)
+def test_a_session_s_folder_is_one_path_whatever_spaces_are_in_it(folder):
+    record = Clerk(b"k").record({"event": "SessionEnd", "session_id": "s", "cwd": folder})
+    assert record["project"] == "[REDACTED_PATH]"
+
+
+def test_a_session_s_folder_that_is_nobody_s_stays():
+    record = Clerk(b"k").record({"event": "SessionEnd", "session_id": "s", "cwd": "/srv/My Project"})
+    assert record["project"] == "/srv/My Project"
 
 
 def realistic(size: int) -> str:

@@ -80,6 +80,10 @@ def test_what_is_found_was_private(figures):
     assert poor == {}, examples
 
 
+def test_what_only_looks_private_comes_through_as_it_is():
+    assert [text for text in lookalikes(random.Random(), 5) if sanitise(text)[0] != text] == []
+
+
 def test_each_placeholder_names_its_category():
     rng = random.Random(7)
     for sample in planted(rng, 1):
