@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from threading import Thread
 
@@ -18,6 +19,8 @@ from holdfast_pipelines.providers import registry
 from holdfast_pipelines.providers.ipfs import cid_of
 from tests.pipelines.capture.gate import Answer
 from tests.pipelines.capture.sharing import TEXT, document
+
+sys.setrecursionlimit(1_000)  # web3 raises it for the whole process, and texts nested without end would crash it
 
 
 def test_an_approved_learning_is_pinned_and_anchored(sharer):
