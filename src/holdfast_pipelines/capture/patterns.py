@@ -73,10 +73,13 @@ class Rule:
         return compiled(self.pattern)
 
 
-def _key(name: str, prefix: str, body: str) -> Rule:
-    """A provider's key: its prefix at the beginning of a word, or after a line break written as in JSON."""
+def _key(name: str, prefix: str, body: str, *needles: str) -> Rule:
+    """A provider's key: its prefix at the beginning of a word, or after a line break written as in JSON.
+
+    The prefix itself is the needle, unless others are given: one look for several prefixes.
+    """
     start = at_start(prefix, "A-Za-z0-9_")
-    return Rule(name, f"{name.upper()}_KEY", (prefix.replace("\\", ""),), f"{start}(?:{body})", prefix=start)
+    return Rule(name, f"{name.upper()}_KEY", needles or (prefix.replace("\\", ""),), f"{start}(?:{body})", prefix=start)
 
 
 _WORD = "[A-Za-z0-9]"
@@ -87,20 +90,17 @@ PROVIDERS = (
     _key("anthropic", "sk-ant-", f"{_NAME}{{20,300}}+"),
     _key("openai", "sk-", f"(?:proj|svcacct|admin|None)-{_NAME}{{20,300}}+|{_WORD}{{32,64}}+(?!{_NAME})"),
     _key("openrouter", "sk-or-v1-", "[0-9a-f]{32,80}+"),
-    *(_key("aws", prefix, f"[A-Z0-9]{{16}}(?!{_WORD})") for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")),
+    _key("aws", "A[KSB]IA", f"[A-Z0-9]{{16}}(?!{_WORD})", "AKIA", "ASIA", "ABIA"),
+    _key("aws", "ACCA", f"[A-Z0-9]{{16}}(?!{_WORD})"),
     *(_key("github", f"gh{kind}_", f"{_WORD}{{36,255}}+") for kind in "pousr"),
     _key("github", "github_pat_", "[A-Za-z0-9_]{40,255}+"),
     *(
         _key("gitlab", f"gl{kind}-", f"{_NAME}{{20,300}}+(?:\\.{_NAME}{{2,20}}+){{0,3}}")
         for kind in ("pat", "ptt", "dt", "rt", "cbt", "soat", "ft", "imt", "agent", "oas")
     ),
-    *(_key("slack", f"xox{kind}-", f"(?=[A-Za-z-]{{0,40}}\\d){_NAME}{{10,300}}+") for kind in "abeoprs"),
+    _key("slack", "xox[abeoprs]-", f"(?=[A-Za-z-]{{0,40}}\\d){_NAME}{{10,300}}+", "xox"),
     _key("slack", "xapp-", f"\\d-{_NAME}{{20,300}}+"),
-    *(
-        _key("stripe", f"{kind}_{mode}_", f"{_WORD}{{16,255}}+")
-        for kind in ("sk", "rk", "pk")
-        for mode in ("live", "test")
-    ),
+    _key("stripe", "[srp]k_(?:live|test)_", f"{_WORD}{{16,255}}+", "k_live_", "k_test_"),
     _key("stripe", "whsec_", "[A-Za-z0-9+/]{24,100}+={0,2}"),
     _key("google", "AIza", f"{_NAME}{{35}}(?!{_NAME})"),
     _key("google", "ya29\\.", f"{_NAME}{{20,2000}}+(?:\\.{_NAME}{{1,2000}}+)?"),
@@ -203,7 +203,7 @@ WRAPPED = (
     Rule(
         "base64_key",
         "SECRET",
-        ("LS0tLS1CRUdJTi", "Z2h", "Z2l0aHViX3", "c2st", "c2tf", "QUtJQ", "QVNJQ", "QUl6Y", "Z2x", "eG94", "bnBtX"),
+        ("LS0tLS1CRUdJTi", "Z2", "c2st", "c2tf", "QUtJQ", "QVNJQ", "QUl6Y", "eG94", "bnBtX"),
         r"(?<![A-Za-z0-9+/_-])(?:LS0tLS1CRUdJTi|Z2h[1a-z]X|Z2l0aHViX3|c2st|c2tf|Q(?:UtJQ|VNJQ|Ul6Y)|Z2x|eG94|bnBtX)"
         r"[A-Za-z0-9+/_-]{18,32768}+={0,2}(?:(?:\r?\n|\\n)[ \t]{0,20}[A-Za-z0-9+/]{40,128}+={0,2})*+",
         check=_is_key_in_base64,

@@ -69,7 +69,7 @@ _WRITTEN = (
 _UNSEEN = f"(?:{_SEQUENCE}|[{_LETTERS}])(?:{_SEQUENCE}|[{_LETTERS}])*+"
 _MOVES = r"[0-9;]*[A-HJ]"  # of the cursor: what follows stands elsewhere
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
-_BEGINNINGS = "eyJ|(?:SK|AC)[0-9a-f]{32}|" + "|".join(
+_BEGINNINGS = "eyJ|(?:SK|AC)[0-9a-f]{32}|[srp]k_(?:live|test)_|" + "|".join(
     needle.replace(".", r"\.")
     for rule in PROVIDERS
     for needle in rule.needles

@@ -134,7 +134,10 @@ def test_what_nobody_sees_is_not_kept(unseen):
 def test_a_key_right_behind_a_colour_begins_there():
     key = MAKERS["github"](random.Random(2))
     assert sanitise(f"KEY\x1b[31m{key}\x1b[0m")[0] == "KEY [REDACTED_GITHUB_KEY]"
-    assert sanitise(f"\x1b[2;5Hkey\x1b[9G{key}")[0] == " key [REDACTED_GITHUB_KEY]"
+    for category in ("anthropic", "aws", "stripe", "slack", "gitlab", "twilio", "jwt"):
+        key = MAKERS[category](random.Random(3))
+        assert key[-12:] not in sanitise(f"KEY\x1b[31m{key}\x1b[0m")[0]
+    assert sanitise(f"\x1b[2;5Hkey\x1b[9G{key}")[0] == " key [REDACTED_JWT]"
     assert sanitise("\x1b]8;;https://example.com\x1b\\a link\x1b]8;;\x07 stays")[0] == "a link stays"
 
 
