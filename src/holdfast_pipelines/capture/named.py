@@ -51,7 +51,7 @@ _EMPTY = frozenset((
     "an", "your", "it", "and", "for", "yes", "no", "env", "default", "sha256", "hs256", "bearer", "basic", "jwt",
 ))  # fmt: skip
 _CODE_TEXT = (
-    r"[(\[{<$]|^%[s({]|^\*+|^\.{2,}|^x{3,}$|^_+$"
+    r"[(\[{<$]|^%[s({]|^\*+|^\.{2,}|^x{3,}$|^_+$|^(?:env|file|vault|keyring):"
     r"|^(?:os|process|self|this|config|settings|env|args|request|req|ctx|app|options|props|params|data|user|secrets)\."
 )
 _BARE_NUMBER = 6  # digits: fewer count something

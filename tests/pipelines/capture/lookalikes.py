@@ -80,6 +80,7 @@ FIXED = (
     "Authorization: Bearer <token>",
     "the --password flag is required",
     "pass --token to the CLI",
+    "add --secret env:BILLING_SECRET and --password file:/run/x1",
     "use --max-tokens 200000 here",
     "docker run -u 1000:1000 -p 8080:80 mysql",
     "mkdir -p /srv/x; mysql -p db",
