@@ -30,10 +30,10 @@ class Rule:
 
     `needles`: one of them is in the text, or the pattern is not even compiled. `low`: it is looked for in lower case.
     `group`: the part that is taken out. `left`: characters in front of a match that belong to it, at most `reach`.
-    `check`: the last word, given the text and the span.
+    `check`: the last word, given the text and the span. `prefix`: how a key begins that may be broken into pieces.
     """
 
-    __slots__ = ("category", "check", "group", "left", "low", "name", "needles", "pattern", "reach")
+    __slots__ = ("category", "check", "group", "left", "low", "name", "needles", "pattern", "prefix", "reach")
 
     def __init__(
         self,
@@ -47,6 +47,7 @@ class Rule:
         left: str = "",
         reach: int = 0,
         check: Callable[[str, int, int], bool | str] | None = None,
+        prefix: str = "",
     ) -> None:
         self.name = name
         self.category = category
@@ -57,6 +58,7 @@ class Rule:
         self.left = frozenset(left)
         self.reach = reach
         self.check = check
+        self.prefix = prefix
 
     def wanted(self, text: str, low: str) -> bool:
         """Whether there is any use in looking closer."""
@@ -71,10 +73,13 @@ class Rule:
         return compiled(self.pattern)
 
 
-def _key(name: str, prefix: str, body: str) -> Rule:
-    """A provider's key: its prefix at the beginning of a word, or after a line break written as in JSON."""
+def _key(name: str, prefix: str, body: str, *needles: str) -> Rule:
+    """A provider's key: its prefix at the beginning of a word, or after a line break written as in JSON.
+
+    The prefix itself is the needle, unless others are given: one look for several prefixes.
+    """
     start = at_start(prefix, "A-Za-z0-9_")
-    return Rule(name, f"{name.upper()}_KEY", (prefix.replace("\\", ""),), f"{start}(?:{body})")
+    return Rule(name, f"{name.upper()}_KEY", needles or (prefix.replace("\\", ""),), f"{start}(?:{body})", prefix=start)
 
 
 _WORD = "[A-Za-z0-9]"
@@ -85,20 +90,17 @@ PROVIDERS = (
     _key("anthropic", "sk-ant-", f"{_NAME}{{20,300}}+"),
     _key("openai", "sk-", f"(?:proj|svcacct|admin|None)-{_NAME}{{20,300}}+|{_WORD}{{32,64}}+(?!{_NAME})"),
     _key("openrouter", "sk-or-v1-", "[0-9a-f]{32,80}+"),
-    *(_key("aws", prefix, f"[A-Z0-9]{{16}}(?!{_WORD})") for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")),
+    _key("aws", "A[KSB]IA", f"[A-Z0-9]{{16}}(?!{_WORD})", "AKIA", "ASIA", "ABIA"),
+    _key("aws", "ACCA", f"[A-Z0-9]{{16}}(?!{_WORD})"),
     *(_key("github", f"gh{kind}_", f"{_WORD}{{36,255}}+") for kind in "pousr"),
     _key("github", "github_pat_", "[A-Za-z0-9_]{40,255}+"),
     *(
         _key("gitlab", f"gl{kind}-", f"{_NAME}{{20,300}}+(?:\\.{_NAME}{{2,20}}+){{0,3}}")
         for kind in ("pat", "ptt", "dt", "rt", "cbt", "soat", "ft", "imt", "agent", "oas")
     ),
-    *(_key("slack", f"xox{kind}-", f"(?=[A-Za-z-]{{0,40}}\\d){_NAME}{{10,300}}+") for kind in "abeoprs"),
+    _key("slack", "xox[abeoprs]-", f"(?=[A-Za-z-]{{0,40}}\\d){_NAME}{{10,300}}+", "xox"),
     _key("slack", "xapp-", f"\\d-{_NAME}{{20,300}}+"),
-    *(
-        _key("stripe", f"{kind}_{mode}_", f"{_WORD}{{16,255}}+")
-        for kind in ("sk", "rk", "pk")
-        for mode in ("live", "test")
-    ),
+    _key("stripe", "[srp]k_(?:live|test)_", f"{_WORD}{{16,255}}+", "k_live_", "k_test_"),
     _key("stripe", "whsec_", "[A-Za-z0-9+/]{24,100}+={0,2}"),
     _key("google", "AIza", f"{_NAME}{{35}}(?!{_NAME})"),
     _key("google", "ya29\\.", f"{_NAME}{{20,2000}}+(?:\\.{_NAME}{{1,2000}}+)?"),
@@ -177,6 +179,41 @@ AUTH = (
         ("bearer ", "basic "),
         r"b(?<![a-z0-9_]b)(?:earer|asic) {1,3}((?=[a-z._~+/=-]{0,64}\d)[a-z0-9._~+/=-]{16,4096}+)",
         low=True,
+        group=1,
+    ),
+)
+
+
+def _is_key_in_base64(text: str, start: int, end: int) -> bool | str:
+    """Whether a key stands behind it; a certificate is none."""
+    from binascii import a2b_base64  # noqa: PLC0415  # seldom needed
+
+    line = text[start : min(end, start + 400)].partition("\n")[0].partition("\\")[0]
+    run = line.replace("-", "+").replace("_", "/").rstrip("=\r")
+    hidden = a2b_base64(run[: len(run) // 4 * 4]).decode("latin-1")
+    if hidden.startswith("-----BEGIN"):
+        return "PRIVATE_KEY" if "PRIVATE KEY" in hidden[:60] else False
+    for rule in PROVIDERS:
+        if rule.prefix and rule.wanted(hidden, "") and compiled(rule.prefix).match(hidden):
+            return rule.category
+    return False
+
+
+WRAPPED = (
+    Rule(
+        "base64_key",
+        "SECRET",
+        ("LS0tLS1CRUdJTi", "Z2", "c2st", "c2tf", "QUtJQ", "QVNJQ", "QUl6Y", "eG94", "bnBtX"),
+        r"(?<![A-Za-z0-9+/_-])(?:LS0tLS1CRUdJTi|Z2h[1a-z]X|Z2l0aHViX3|c2st|c2tf|Q(?:UtJQ|VNJQ|Ul6Y)|Z2x|eG94|bnBtX)"
+        r"[A-Za-z0-9+/_-]{18,32768}+={0,2}(?:(?:\r?\n|\\n)[ \t]{0,20}[A-Za-z0-9+/]{40,128}+={0,2})*+",
+        check=_is_key_in_base64,
+    ),
+    Rule(
+        "putty_key",
+        "PRIVATE_KEY",
+        ("Private-Lines:",),
+        r"Private-Lines: {0,2}\d{1,4}(?:\s|\\[nrt])++((?:(?!Private-)[A-Za-z0-9+/=]{1,128}+(?:\s|\\[nrt])*+)++"
+        r"(?:Private-(?:MAC|Hash): ?[0-9a-f]{40,64})?+)",
         group=1,
     ),
 )
@@ -271,7 +308,7 @@ PATHS = (
     Rule(
         "path_windows",
         "PATH",
-        ("\\Users\\", "\\users\\", "\\USERS\\", ":/Users/", ":/users/", "\\Documents and Settings\\"),
+        ("\\Users\\", "\\users\\", "\\USERS\\", ":/Users", ":/users", "\\Documents and Settings\\"),
         r"(?:[A-Za-z]:|(?<![\w\\])\\{2,8}+[\w.$-]{1,64}+)[\\/]{1,8}+(?i:users|documents and settings)[\\/]{1,8}+"
         r"(?!(?i:public|default|all users)\b)(?:[^\\/:*?\"'<>|\r\n]{1,64}(?=[\\/])"
         rf"|[^\\/:*?\"'<>|\s,;)\]]{{1,64}}+{_MORE_NAMES})(?:[\\/][^\s\"'<>|:;,)*?\]]{{0,1024}}+)?",

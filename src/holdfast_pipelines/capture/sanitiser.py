@@ -9,7 +9,17 @@ between emoji, and between letters of scripts that are written with them.
 from __future__ import annotations
 
 from holdfast_pipelines.capture import named
-from holdfast_pipelines.capture.patterns import AUTH, COMMANDS, JWT, PATHS, PROVIDERS, URL_CREDENTIALS, URL_TOKEN, Rule
+from holdfast_pipelines.capture.patterns import (
+    AUTH,
+    COMMANDS,
+    JWT,
+    PATHS,
+    PROVIDERS,
+    URL_CREDENTIALS,
+    URL_TOKEN,
+    WRAPPED,
+    Rule,
+)
 from holdfast_pipelines.capture.personal import CARD, IBAN, IP, MAIL, PHONES, SSN
 from holdfast_pipelines.capture.swift import compiled
 
@@ -26,7 +36,18 @@ _MOST_PASSES = 12
 _BEGIN = "-----BEGIN "
 _PEM = r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_REST = r"(?:(?:\s|\\[nrt])*+[A-Za-z0-9+/=]{16,128}+)*+"  # of a key whose end was cut off
-_BEFORE = (URL_CREDENTIALS, *AUTH, JWT, *PROVIDERS, *COMMANDS)
+_KEY_END = r"-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+_BACKWARDS = (
+    r"(?:(?:\s|[nrt]\\)*+(?:[A-Za-z0-9+/=](?!\\)){1,128}+)?(?:(?:\s|[nrt]\\)++(?:[A-Za-z0-9+/=](?!\\)){16,128}+)*+"
+)
+_LONGEST_KEY, _SHORTEST_BODY = 16_384, 24
+# How a key is broken: in a shell, between two quotes, and by a line that is too long. Then its rest has digits too.
+_PIECE = "[A-Za-z0-9_.+/=-]"
+_BREAK = (
+    r"\\{1,4}\r?\n[ \t]{0,40}+|[\"'][ \t]{0,4}[+.&\\]?[ \t]{0,4}(?:\\?\r?\n[ \t]{0,40}+)?[+.&]?[ \t]{0,4}[\"']"
+    rf"|\r?\n[ \t]{{0,40}}+(?=[A-Za-z_.+/=-]{{0,80}}[0-9]{_PIECE}{{0,300}}+(?:[\"'`,;\s]|\Z))"
+)
+_BEFORE = (URL_CREDENTIALS, *AUTH, JWT, *PROVIDERS, *WRAPPED, *COMMANDS)
 _AFTER = (URL_TOKEN, *PATHS, MAIL, IBAN, CARD, SSN, *PHONES, *IP)
 
 # What a reader does not see, and what hides a secret from a rule: controls, and letters of no width.
@@ -48,7 +69,7 @@ _WRITTEN = (
 _UNSEEN = f"(?:{_SEQUENCE}|[{_LETTERS}])(?:{_SEQUENCE}|[{_LETTERS}])*+"
 _MOVES = r"[0-9;]*[A-HJ]"  # of the cursor: what follows stands elsewhere
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
-_BEGINNINGS = "eyJ|(?:SK|AC)[0-9a-f]{32}|" + "|".join(
+_BEGINNINGS = "eyJ|(?:SK|AC)[0-9a-f]{32}|[srp]k_(?:live|test)_|" + "|".join(
     needle.replace(".", r"\.")
     for rule in PROVIDERS
     for needle in rule.needles
@@ -90,6 +111,8 @@ def _plain(text: str) -> str:
     """The text without what cannot be seen, and with signs as they are, which JSON may write in another way."""
     if _has_unseen(text):
         text = compiled(_UNSEEN).sub(_seen, text)
+    if "%" in text:  # signs that need no such form in an address (RFC 3986)
+        text = compiled("(?<=[A-Za-z0-9])%(5[fF]|2[dDeE])(?=[A-Za-z0-9])").sub(_sign, text)
     if "\\" not in text:
         return text
     if "\\u" in text:
@@ -140,6 +163,8 @@ def _once(text: str, findings: list[Finding], digest: Callable[[str], str]) -> s
 
     if _BEGIN in text:
         text = replaced(text, _private_keys(text))
+    if "PRIVATE KEY-----" in text:
+        text = replaced(text, _private_keys_without_a_beginning(text))
     text = _by_rules(text, _BEFORE, replaced)
     found = named.spans(text, _lowered(text))
     text = replaced(text, ((start, end, rule, "SECRET") for start, end, rule in found))
@@ -151,7 +176,8 @@ def _by_rules(text: str, rules: Iterable[Rule], replaced: Callable[[str, Iterabl
     for rule in rules:
         if not rule.wanted(text, low):
             continue
-        clean = replaced(text, _spans(rule, text, low))
+        clean = replaced(text, _pieces(rule, text)) if rule.prefix else text
+        clean = replaced(clean, _spans(rule, clean, low))
         if clean is not text:
             text, low = clean, _lowered(clean)
     return text
@@ -176,6 +202,41 @@ def _spans(rule: Rule, text: str, low: str) -> Iterable[Span]:
         if kept:
             last = end
             yield start, end, rule.name, kept if isinstance(kept, str) else rule.category
+
+
+def _pieces(rule: Rule, text: str) -> Iterable[Span]:
+    """Keys that are broken by the end of a line or by quotes: looked at as if they were whole."""
+    last = 0
+    for found in compiled(f"{rule.prefix}(?=({_PIECE}{{0,300}}+(?:(?:{_BREAK}){_PIECE}{{1,300}}+){{1,5}}+))").finditer(
+        text
+    ):
+        start = found.start()
+        if start < last:
+            continue
+        window = text[start : found.end(1)]
+        breaks = [gap.span() for gap in compiled(_BREAK).finditer(window)]
+        key = rule.compiled().match(compiled(_BREAK).sub("", window))
+        if key is None:
+            continue
+        end, by_hand = key.end(), False
+        for first, behind in breaks:
+            if first < end:
+                end += behind - first
+                by_hand = by_hand or window[first] in "\\\"'"
+        if end > key.end() and (by_hand or rule.name == "aws" or named.looks_random(key[0])):
+            last = start + end
+            yield start, last, rule.name, rule.category
+
+
+def _private_keys_without_a_beginning(text: str) -> Iterable[Span]:
+    """Lines of a key in front of its last line."""
+    last = 0
+    for found in compiled(_KEY_END).finditer(text):
+        before = text[max(last, found.start() - _LONGEST_KEY) : found.start()]
+        body = compiled(_BACKWARDS).match(before[::-1])
+        last = found.end()
+        if body is not None and body.end() > _SHORTEST_BODY:
+            yield found.start() - body.end(), last, "private_key", "PRIVATE_KEY"
 
 
 def _private_keys(text: str) -> Iterable[Span]:

@@ -259,8 +259,40 @@ def hidden(rng: random.Random, secret: str) -> str:
     return f"{rng.choice(UNSEEN)}{secret[:at]}{rng.choice(UNSEEN)}{secret[at:]}{rng.choice(UNSEEN)}"
 
 
+WHOLE = (
+    "anthropic", "github", "gitlab", "stripe", "npm", "sendgrid", "groq", "aws", "digitalocean", "databricks", "vault",
+)  # fmt: skip
+BREAKS = ("\\\n", '" + "', "' +\n    '", '"\n  "', "' '", "\\\r\n  ", '" . "')
+WRAPPERS: tuple[Callable[[str], str], ...] = (
+    lambda key: key.replace("_", "%5F").replace("-", "%2D"),
+    lambda key: key.replace("_", "%5f"),
+)
+IN_BASE64 = ("anthropic", "github", "gitlab", "npm", "aws", "private_key")
+
+
+def wrapped(rng: random.Random, each: int) -> Iterator[Sample]:
+    """Keys in pieces, in the form of an address, in base64, and without their first line."""
+    for number in range(each * 2):
+        category = WHOLE[number % len(WHOLE)]
+        key = MAKERS[category](rng)
+        at = rng.randrange(len(key) // 2, len(key) - 4)
+        gap = BREAKS[number % len(BREAKS)]
+        yield Sample(category, f"key: '{key[:at]}{gap}{key[at:]}' ok", key[at:])
+        key = MAKERS["github"](rng)
+        yield Sample("github", f"go to ?x={WRAPPERS[number % len(WRAPPERS)](key)}", key[14:])
+        category = IN_BASE64[number % len(IN_BASE64)]
+        coded = base64.b64encode(MAKERS[category](rng).encode()).decode()
+        yield Sample(category, f"data: {coded}", coded[-16:])
+        body = pem(rng).partition("PRIVATE KEY-----")[2].lstrip("\\rn\r\n")
+        yield Sample("private_key", f"the rest is\n{body}\nas before", body[:40])
+        body = "\n".join(base64.b64encode(rng.randbytes(48)).decode() for _ in range(3))
+        head = f"PuTTY-User-Key-File-{rng.choice('23')}: ssh-ed25519\nEncryption: none\nPublic-Lines: 1\nAAAAC3\nPrivate-Lines: 3\n"
+        yield Sample("private_key", f"{head}{body}\nPrivate-MAC: {text(rng, HEX, 40)}\n", body[-20:])
+
+
 def planted(rng: random.Random, each: int) -> Iterator[Sample]:
     """Samples that hold a secret."""
+    yield from wrapped(rng, each)
     for category, make in MAKERS.items():
         for _ in range(each // 2):
             secret = make(rng)

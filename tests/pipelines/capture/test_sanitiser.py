@@ -18,7 +18,7 @@ from holdfast_pipelines.capture.sanitiser import LIMIT, sanitise
 from tests.pipelines.capture.samples import CARRIERS, HOME, MAKERS, UNSEEN, USERS, jwt, planted
 
 RULES = (
-    patterns.URL_CREDENTIALS, *patterns.AUTH, patterns.JWT, *patterns.PROVIDERS, patterns.URL_TOKEN, *patterns.PATHS,
+    patterns.URL_CREDENTIALS, *patterns.AUTH, patterns.JWT, *patterns.PROVIDERS, *patterns.WRAPPED, *patterns.COMMANDS, patterns.URL_TOKEN, *patterns.PATHS,
     personal.MAIL, personal.IBAN, personal.CARD, personal.SSN, *personal.PHONES, *personal.IP,
 )  # fmt: skip
 # Half a megabyte and a whole one with HOLDFAST_FULL=1; a fraction of it in every run.
@@ -32,6 +32,8 @@ REPEATED = (
     "--password ", "--password a ", "password '", "password ' ", "<password>", "<password>a", 'password: ["a', 'passwords: ["a", ', "password: |\n ",
     "password: str ", "password: a[", 'type="password" ', '<type="password"', "name: password ", "name: password\nvalue ", "machine login a password ",
     "curl ", "curl -u a:", "curl -u ", "mysql ", "mysql -p", "sshpass -p ", "identified by ", 'password\\\\"', "password: \\\\", '"--token", ',
+    "ghp_a\\\n", "ghp_1\n", 'ghp_a" + "', "ghp_\n1", "sk-a\n1", "\n1", "%5F", "a%5F", "LS0tLS1CRUdJTi", "LS0tLS1CRUdJTi" + "A" * 40 + "\n", "Z2hwX",
+    "c2stYW50L ", "Private-Lines: 1\n", "Private-Lines: 1\nAA\n", "-----END PRIVATE KEY-----", "A" * 20 + "\n-----END PRIVATE KEY-----", "QUJD" * 9 + "\\n",
     "bearer ", "basic a", "authorization: ", "authorization: bearer ", HOME, HOME + "a", HOME + "a ", HOME + "A B", HOME + "a\\ ", " A", "\\\\a", "\\Users\\", "c:\\users\\A ", "c:\\users\\", "c:\\users\\a b", "projects/-home-a",
     "1.", "1.1.1.", "1:", "::", "f:", "+1", "+1 2", "(555) ", "555-", "0 00", "phone ", "phone: ", "4111 ", "4111-", "123-45-", "AT61 ",
     "\x1b", "\x1b[", "\x1b[0m", "\x1b[0", "\x1b]", "\x1b]a", "\x1bP", "\x1b[0mghp_", "\u200b", "\u200b\u200d", "g\u200b", "\\", "\\u001b[",
@@ -110,6 +112,12 @@ def test_text_after_a_key_stays():
     assert clean == "a [REDACTED_PRIVATE_KEY] b"
 
 
+def test_a_line_after_a_key_in_pieces_stays():
+    key = MAKERS["anthropic"](random.Random(4))
+    assert sanitise(f"{key[:60]}\n{key[60:-2]}9z\nDone\n2 files")[0] == "[REDACTED_ANTHROPIC_KEY]\nDone\n2 files"
+    assert sanitise(f"{key}\nDone")[0] == "[REDACTED_ANTHROPIC_KEY]\nDone"
+
+
 @pytest.mark.parametrize("word", ["İstanbul ", "ǅ "])
 def test_letters_that_change_their_length_in_lower_case_move_nothing(word):
     assert sanitise(f'{word * 3}password = "hunter2x"')[0] == f'{word * 3}password = "[REDACTED_SECRET]"'
@@ -126,7 +134,10 @@ def test_what_nobody_sees_is_not_kept(unseen):
 def test_a_key_right_behind_a_colour_begins_there():
     key = MAKERS["github"](random.Random(2))
     assert sanitise(f"KEY\x1b[31m{key}\x1b[0m")[0] == "KEY [REDACTED_GITHUB_KEY]"
-    assert sanitise(f"\x1b[2;5Hkey\x1b[9G{key}")[0] == " key [REDACTED_GITHUB_KEY]"
+    for category in ("anthropic", "aws", "stripe", "slack", "gitlab", "twilio", "jwt"):
+        key = MAKERS[category](random.Random(3))
+        assert key[-12:] not in sanitise(f"KEY\x1b[31m{key}\x1b[0m")[0]
+    assert sanitise(f"\x1b[2;5Hkey\x1b[9G{key}")[0] == " key [REDACTED_JWT]"
     assert sanitise("\x1b]8;;https://example.com\x1b\\a link\x1b]8;;\x07 stays")[0] == "a link stays"
 
 

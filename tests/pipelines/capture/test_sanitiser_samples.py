@@ -9,7 +9,7 @@ import pytest
 
 from holdfast_pipelines.capture.sanitiser import sanitise
 from tests.pipelines.capture.lookalikes import lookalikes
-from tests.pipelines.capture.samples import KEYS, planted
+from tests.pipelines.capture.samples import KEYS, NAMED, password, planted
 
 EACH = 30
 
@@ -78,6 +78,12 @@ def test_what_is_found_was_private(figures):
     _, _, right, wrong, examples = figures
     poor = {category: n for category, n in wrong.items() if n > 0.02 * (right[category] + n)}
     assert poor == {}, examples
+
+
+@pytest.mark.parametrize("form", NAMED)
+def test_a_secret_is_found_in_every_form_that_gives_it_away(form):
+    secrets = [password(random.Random(seed)) for seed in range(5)]
+    assert [secret for secret in secrets if secret in sanitise(form.format(secret))[0]] == []
 
 
 def test_what_only_looks_private_comes_through_as_it_is():
