@@ -113,7 +113,7 @@ def test_an_application_that_cannot_be_loaded_is_told_and_ends_the_worker(worksh
 
 def test_a_whole_worker_killed_leaves_no_process_and_the_next_one_takes_over_at_once(workshop: Workshop):
     worker = workshop.start("--processes", 2, HOLDFAST_TEST_LEASE="60")
-    ids = [*workshop.enqueue_many("nap", 4, {"seconds": 0.5}), workshop.enqueue("alone", {"seconds": 0.5})]
+    ids = [*workshop.enqueue_many("nap", 4, {"seconds": 3}), workshop.enqueue("alone", {"seconds": 3})]
     for job_id in ids:
         workshop.begun(job_id)
     worker.kill()

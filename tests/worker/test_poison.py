@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import statistics
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from holdfast.engine import jobs
 from holdfast.model.status import Status
 from tests.worker.poisons import KINDS
 from tests.worker.workshop import Workshop, size, tell
@@ -19,6 +21,13 @@ from tests.worker.workshop import Workshop, size, tell
 pytestmark = pytest.mark.slow
 
 ENDLESS = {"endless call", "endless loop"}
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Iterator[Workshop]:
+    """Leases that a busy machine does not overrun: no run may be lost but by a death."""
+    with Workshop(tmp_path, lease=10.0) as one:
+        yield one
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
@@ -36,9 +45,10 @@ def test_a_poison_ends_and_its_neighbours_lose_no_attempt(workshop: Workshop, ki
     assert dead.error is not None
     assert dead.error["code"] == ("TIMEOUT" if kind in ENDLESS else "WORKER_DIED")
     assert dead.attempts <= 3
-    assert {(one.status, one.attempts, one.failed, one.crashed) for one in neighbours} == {
-        (Status.COMPLETED, 1, 0, 0)
-    }  # fmt: skip
+    harmed = [
+        one for one in neighbours if (one.status, one.attempts, one.failed, one.crashed) != (Status.COMPLETED, 1, 0, 0)
+    ]
+    assert harmed == [], [workshop.app.desk.read(jobs.history, one.id) for one in harmed]
 
 
 def test_the_evidence_names_the_signal_the_memory_and_the_worker(workshop: Workshop):
