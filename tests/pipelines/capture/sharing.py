@@ -76,7 +76,7 @@ class Sharer:
             record.ensure_tables(tx)
             tx.execute(
                 "insert into conversations (id, session_id, correlation_id, project, created_at, updated_at,"
-                " sanitization_version) values (:id, :id, :id, '/work/secret-project', :at, :at, '1')",
+                " sanitization_version) values (:id, :id, :id, '/srv/secret-project', :at, :at, '1')",
                 {"id": conversation, "at": now()},
             )
             tx.execute(
