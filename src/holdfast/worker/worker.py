@@ -22,7 +22,7 @@ from holdfast.engine import leases, limits
 from holdfast.model.errors import StoreError
 from holdfast.model.failure import Failure, failure_of
 from holdfast.model.outcome import Outcome, Raised, Stopped, Unstarted
-from holdfast.model.status import Status
+from holdfast.model.status import RETRYABLE_BY_HAND, Status
 from holdfast.store.port import Order
 from holdfast.worker import slots as slot_words
 from holdfast.worker.calls import gather
@@ -49,7 +49,6 @@ TICK = 0.1
 THREAD_GRACE = 5.0
 LONGEST_PAUSE = 10.0
 SPARED = 3_600.0  # while the supervisor looks for us, it is the tick that sees when it no longer does
-_BAD = frozenset((Status.FAILED, Status.DEAD_LETTER))  # what a person should look at
 UNSURE = 10.0  # after the store was away, the supervisor compares for so long at least
 
 
@@ -185,8 +184,8 @@ class Worker:
             self.slots.give(run.slot)
         all_of_them = log.isEnabledFor(logging.INFO)
         for run, move, accepted in zip(ended, got.moves, got.accepted, strict=False):  # handed back come last
-            if all_of_them or move.status in _BAD:
-                level = logging.WARNING if move.status in _BAD else logging.INFO
+            if all_of_them or move.status in RETRYABLE_BY_HAND:
+                level = logging.WARNING if move.status in RETRYABLE_BY_HAND else logging.INFO
                 log_run(_word(move) if accepted else "lost its lease", run, level)
 
     def _may_hold(self) -> bool:
