@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.model.errors import BadInput, NotFound
 from holdfast.testing import tick
+from tests.patience import wait_for_async
 
 
 def test_a_schedule_has_a_name_or_that_of_its_type(app, thumbnail):
@@ -128,17 +129,10 @@ def test_a_worker_inside_the_application_ticks(make_app):
 
     async def scenario():
         async with app.worker():
-            await until(lambda: len(ran) >= 3)
+            await wait_for_async(lambda: len(ran) >= 3)
             app.schedules.add("later", later, every=1)
             app.schedules.pause("beat")
-            await until(lambda: "later" in ran)
+            await wait_for_async(lambda: "later" in ran)
 
     asyncio.run(scenario())
     assert app.schedules.get("beat").fired >= 3
-
-
-async def until(fact, seconds=15):
-    give_up = time.monotonic() + seconds
-    while not fact():
-        assert time.monotonic() < give_up, "it never came"
-        await asyncio.sleep(0.05)

@@ -7,8 +7,6 @@ import secrets
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,18 +18,11 @@ import holdfast
 from holdfast.cli.measures import trials
 from holdfast.cli.storms.processes import MARK, left_after, marked
 from tests.cli.given import PROGRAM, clean_environment
+from tests.patience import wait_for
 from tests.servers.postgres import server
 
 TINY = ("bench", "--quick", "--jobs", "60", "--seconds", "0.2")
 WORKLOADS = {"disk", "enqueue", "bulk", "drain", "idle worker"}
-
-
-def wait_for(fact: Callable[[], Any], seconds: float = 30) -> Any:
-    give_up = time.monotonic() + seconds
-    while not (answer := fact()):
-        assert time.monotonic() < give_up
-        time.sleep(0.01)
-    return answer
 
 
 def started(folder: Path, mark: str, *options: str) -> subprocess.Popen[bytes]:

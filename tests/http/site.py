@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any, NamedTuple
 
 from holdfast.app import App
@@ -20,6 +20,7 @@ from holdfast.model.failure import Failure
 from holdfast.model.lease import Claim, Lane
 from holdfast.model.outcome import Outcome, Raised, Returned
 from holdfast.store.port import Order
+from tests.patience import wait_for
 
 
 class Reply(NamedTuple):
@@ -133,12 +134,3 @@ def running_site(folder: Path, **options: Any) -> Iterator[Site]:
         thread.join(10)
         app.close()
         assert not thread.is_alive(), "the server did not stop"
-
-
-def wait_for(fact: Any, seconds: float = 10) -> Any:
-    """Wait for a fact; its value."""
-    end = monotonic() + seconds
-    while not (value := fact()):
-        assert monotonic() < end, "it never came true"
-        sleep(0.01)
-    return value

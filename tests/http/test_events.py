@@ -7,7 +7,7 @@ from time import monotonic
 
 from holdfast.app import App
 from holdfast.http.events import MOST_LISTENING
-from tests.http.site import wait_for
+from tests.patience import wait_for
 
 
 def picture_where(events, fact, seconds=10):

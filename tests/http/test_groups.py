@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.http.site import wait_for
+from tests.patience import wait_for
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import os
 import pytest
 
 from holdfast.http import answers
-from tests.http.site import running_site, wait_for
+from tests.http.site import running_site
+from tests.patience import wait_for
 from tests.servers import redis as redis_server
 
 

@@ -8,7 +8,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from tests.http.site import wait_for
+from tests.patience import wait_for
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import psycopg
@@ -125,13 +124,6 @@ def refusal(call):
     with pytest.raises(StoreError) as caught:
         call()
     return caught.value
-
-
-def wait_until(fact, seconds=10.0):
-    end = time.monotonic() + seconds
-    while not fact():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.01)
 
 
 def database_name(url):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from holdfast import App
 from holdfast.engine import moving
 from tests.moving.given import quiet
+from tests.patience import wait_for
 
 pytestmark = pytest.mark.slow
 BUSY = Path(__file__).parent / "busy.py"
@@ -27,13 +27,6 @@ def file(tmp_path):
 
 def lines(folder, kind):
     return [line.split() for path in folder.glob(f"{kind}-*") for line in path.read_text().splitlines()]
-
-
-def wait_for(fact):
-    end = time.monotonic() + 60
-    while not fact():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.02)
 
 
 def test_nothing_is_lost_and_nothing_runs_twice(file, store, database, side, tmp_path):

@@ -23,14 +23,14 @@ from tests.moving.given import (
     quiet,
     refusal,
     undo,
-    wait_until,
 )
+from tests.patience import wait_for
 from tests.store.given import DONE
 
 
 def test_everything_arrives_as_it_was(store, file, database, ends):
     lived_in(store)
-    wait_until(lambda: store.read(lambda tx: tx.expired(10)))
+    wait_for(lambda: store.read(lambda tx: tx.expired(10)))
     before = everything(file)
     moved = move(ends)
     assert moved.outcome == "moved"
@@ -166,7 +166,7 @@ def test_figures_of_several_connections_are_added_up_on_the_way_back(store, file
 def test_tokens_go_on(store, file, database, ends):
     enqueue(store, RAN_OUT.type, queue=RAN_OUT.queue)
     old = claim_one(store, RAN_OUT, lease_ms=1)
-    wait_until(lambda: store.read(lambda tx: tx.expired(10)))
+    wait_for(lambda: store.read(lambda tx: tx.expired(10)))
     move(ends)
     with App(database) as app:
         theirs = app.desk.store

@@ -16,6 +16,7 @@ import pytest
 from holdfast_pipelines.providers import registry
 from holdfast_pipelines.providers.ipfs import BLOCK, Kubo, cid_of
 from holdfast_pipelines.providers.outside import BadAddress, Garbled, Host, Refused, Unreachable, parsed
+from tests.patience import within
 from tests.servers import anvil, kubo
 
 
@@ -60,12 +61,12 @@ def test_a_good_answer_is_its_body():
 
 
 def test_a_host_that_drips_is_left_in_time():
-    drip = [b"HTTP/1.1 200 OK\r\n", *[b"X-More: 1\r\n"] * 90]
+    drip = [b"HTTP/1.1 200 OK\r\n", *[b"X-More: 1\r\n"] * 600]
     with Rude(*drip, pause=0.05) as rude:
         started = time.monotonic()
         with pytest.raises((Unreachable, Garbled)):
             ask(rude, patience=0.4)
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < within(2)
 
 
 def test_a_host_that_says_nothing_is_left_in_time():

@@ -19,6 +19,7 @@ from holdfast.signals.network import Network
 from holdfast.signals.postgres import CHANNEL, PostgresNetwork
 from holdfast.signals.rabbitmq import EXCHANGE, ROUTING_KEY, RabbitNetwork
 from holdfast.signals.redis import RedisNetwork
+from tests.patience import wait_for
 from tests.servers import postgres, rabbitmq
 from tests.servers import redis as redis_server
 from tests.signals.proxy import Proxy
@@ -78,17 +79,8 @@ def hears_of(ear: Any, queue: str, seconds: float = 10) -> bool:
     return False
 
 
-def proven(ear: Any, seconds: float = 20) -> bool:
-    return wait_for(lambda: ear.proven, seconds)
-
-
-def wait_for(fact: Any, seconds: float = 20) -> bool:
-    end = time.monotonic() + seconds
-    while not fact():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
+def proven(ear: Any) -> bool:
+    return wait_for(lambda: ear.proven, "the probe")
 
 
 class Stranger:

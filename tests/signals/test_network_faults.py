@@ -25,6 +25,7 @@ import pytest
 
 from holdfast.signals.network import ANSWER_SECONDS, hang_up
 from holdfast.signals.relay import RelaySignal
+from tests.patience import wait_for
 from tests.servers import postgres, rabbitmq
 from tests.servers import redis as redis_server
 from tests.signals.networks import (
@@ -38,7 +39,6 @@ from tests.signals.networks import (
     proxied,
     resident_kib,
     url_of,
-    wait_for,
 )  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,7 +103,7 @@ def test_a_server_that_is_stopped_and_started_again_is_heard_again(kind, server,
         time.sleep(0.02)
     assert len([one for one in caplog.records if "nothing is heard" in one.getMessage()]) == 1
     server.start()
-    assert proven(ear, 30)
+    assert proven(ear)
     assert "*" in heard(ear).queues
     signal.tell(news("after"))
     assert hears_of(ear, "after", 20)
@@ -126,7 +126,7 @@ def test_a_listener_whose_backend_is_ended_again_and_again_hears_again(open_sign
             assert ended is not None
             assert ended[0] >= 1
             assert heard(ear).queues == {"*"}
-            assert proven(ear, 10)
+            assert proven(ear)
             ear.receive()
             signal.tell(news(f"queue {number}"))
             assert hears_of(ear, f"queue {number}", 5)

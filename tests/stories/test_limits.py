@@ -15,6 +15,7 @@ import pytest
 
 from holdfast import App
 from holdfast.model.request import NewJob
+from tests.patience import wait_for
 from tests.servers.postgres import server
 
 HERE = Path(__file__).parent
@@ -86,13 +87,6 @@ def crew(url, tmp_path):
     crew.dismiss()
 
 
-def wait_for(check, seconds, what):
-    end = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < end, what()
-        time.sleep(0.05)
-
-
 @pytest.mark.slow
 def test_no_key_is_ever_over_its_limit_and_nothing_is_stuck(url, crew):
     with App(url) as app:
@@ -133,7 +127,7 @@ def test_no_key_is_ever_over_its_limit_and_nothing_is_stuck(url, crew):
         def open_jobs():
             return [job for status in ("queued", "in_progress") for job in app.jobs(status=status, limit=1000)]
 
-        wait_for(lambda: not open_jobs(), 60, lambda: [app.explain(job.id) for job in open_jobs()[:3]])
+        wait_for(lambda: not open_jobs(), lambda: [app.explain(job.id) for job in open_jobs()[:3]])
         seen = crew.most_at_once()
         assert {key: seen[key] for key in most if seen[key] > most[key]} == {}
         assert seen["c"] > 1, "nothing ran side by side"
@@ -148,7 +142,7 @@ def _kept(crew, what, rate):
         lines = [line.split(" ") for line in crew.trail.read_text().splitlines()]
         return sorted(float(line[2]) for line in lines if line[-1] == what)
 
-    wait_for(starts, 30, lambda: "nothing starts")
+    wait_for(starts, "a start")
     first = starts()[0]
     time.sleep(max(0.0, first + SECONDS + 1 - time.monotonic()))
     return sum(1 for at in starts() if at < first + SECONDS) / (rate * SECONDS)

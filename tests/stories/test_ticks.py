@@ -18,6 +18,7 @@ import pytest
 from holdfast import App
 from holdfast.engine import jobs, schedules
 from holdfast.model.schedule import origin_of
+from tests.patience import wait_for
 from tests.servers.postgres import server
 from tests.stories.crew import Crew, size, tell
 from tests.stories.tick_worker import PLANS, open_app
@@ -105,10 +106,10 @@ def test_real_workers_tick_in_time_and_go_on_when_one_is_killed(url, tmp_path):
         wait_for(lambda: ticked(app, "second", 3), crew)
         os.kill(workers[0].pid, signal.SIGKILL)
         fired = app.schedules.get("second").fired
-        wait_for(lambda: ticked(app, "second", fired + 3), crew)
+        wait_for(lambda: ticked(app, "second", fired + 3), crew.errors)
         app.schedules.pause("other")
         app.schedules.add("new", "beat", every=1, catch_up="all", overlap="allow")
-        wait_for(lambda: ticked(app, "new", 2), crew, seconds=10)
+        wait_for(lambda: ticked(app, "new", 2), crew.errors)
         for worker in workers:
             worker.send_signal(signal.SIGTERM)
             worker.wait(30)
@@ -120,10 +121,3 @@ def test_real_workers_tick_in_time_and_go_on_when_one_is_killed(url, tmp_path):
 
 def ticked(app: App, name: str, times: int) -> bool:
     return any(row.name == name and row.fired >= times for row in app.schedules())
-
-
-def wait_for(fact, crew, seconds=30):
-    give_up = time.monotonic() + seconds
-    while not fact():
-        assert time.monotonic() < give_up, crew.errors()
-        time.sleep(0.05)

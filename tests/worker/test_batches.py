@@ -13,9 +13,10 @@ import pytest
 
 from holdfast.engine import batches
 from holdfast.model.status import Status
+from tests.patience import wait_for
 from tests.servers.postgres import server
 from tests.worker import application
-from tests.worker.workshop import Workshop, size, tell, wait_for
+from tests.worker.workshop import Workshop, size, tell
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,8 @@ import time
 import pytest
 
 from holdfast.model.status import Status
-from tests.worker.workshop import Workshop, wait_for
+from tests.patience import wait_for
+from tests.worker.workshop import Workshop
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,8 @@ import pytest
 import holdfast
 from holdfast.model.job import Job
 from holdfast.model.status import Status
-from tests.worker.workshop import Workshop, wait_for
+from tests.patience import wait_for
+from tests.worker.workshop import Workshop
 
 pytestmark = pytest.mark.slow
 
@@ -103,7 +104,7 @@ def test_suspects_do_not_wait_behind_a_long_line_of_isolated_jobs(workshop: Work
         workshop.begun(job_id)
     line = workshop.enqueue_many("alone", 40, {"seconds": 0.5}, priority=1)
     os.kill(workshop.lines("began")[0].pid, signal.SIGKILL)
-    jobs: list[Any] = workshop.ended(*suspects, seconds=15)
+    jobs: list[Any] = workshop.ended(*suspects)
     assert {job.attempts for job in jobs} == {1}
     assert not all(workshop.job(job_id).ended for job_id in line)
     worker.kill()

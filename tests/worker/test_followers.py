@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.model.status import Status
+from tests.patience import wait_for
 from tests.servers.postgres import server
 from tests.worker.followers import SPEC
-from tests.worker.workshop import Workshop, size, tell, wait_for
+from tests.worker.workshop import Workshop, size, tell
 
 pytestmark = pytest.mark.slow
 
@@ -60,7 +61,7 @@ def test_a_kill_between_the_handler_s_end_and_the_commit_leaves_all_or_nothing(s
     doomed = []
     for _ in range(DOOMED):
         batch = [shop.enqueue(kind, {"doom": WINDOW}, max_attempts=20) for kind in kinds]
-        shop.ended(*batch, seconds=60)
+        shop.ended(*batch)
         doomed += batch
     shop.settled()
     jobs = [shop.job(one) for one in doomed]

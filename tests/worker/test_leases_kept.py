@@ -7,7 +7,8 @@ import time
 import pytest
 
 from holdfast.model.status import Status
-from tests.worker.workshop import Workshop, wait_for
+from tests.patience import wait_for, within
+from tests.worker.workshop import Workshop
 
 pytestmark = pytest.mark.slow
 
@@ -33,8 +34,8 @@ def test_what_a_stuck_child_had_not_begun_runs_elsewhere_and_loses_no_attempt(wo
     wait_for(lambda: workshop.lines("began") and workshop.count("type = 'hold_loop' and status = 'in_progress'"), "it")
     workshop.start("--coroutines", 2)
     begun = time.monotonic()
-    wait_for(lambda: not workshop.count("type = 'quick' and status <> 'completed'"), "the others", seconds=20)
-    assert time.monotonic() - begun < 15
+    wait_for(lambda: not workshop.count("type = 'quick' and status <> 'completed'"), "the others")
+    assert time.monotonic() - begun < within(15)
     workshop.settled()
     assert workshop.count("crashed or failed or attempts <> 1") == 0
 

@@ -19,6 +19,7 @@ from holdfast.worker.look import Child
 from holdfast.worker.lookout import Lookout
 from holdfast.worker.slots import SlotMap
 from holdfast.worker.worker import Worker
+from tests.patience import wait_for_async
 
 CONFIG = {"coroutines": 10, "threads": 2, "prefetch": 0}
 
@@ -132,12 +133,6 @@ def test_a_supervisor_that_is_spared_and_no_longer_hears_polls(app, crew):
     assert crew.solos.worth_a_look(crew.ear)
 
 
-async def until(fact, seconds=10.0):
-    async with asyncio.timeout(seconds):
-        while not fact():  # noqa: ASYNC110  # a fact in shared memory has no event
-            await asyncio.sleep(0.01)
-
-
 @pytest.fixture
 async def resting(app, tmp_path):
     """A worker that has found nothing, and rests because its ear is proven; with its slots."""
@@ -146,7 +141,7 @@ async def resting(app, tmp_path):
     worker.ear = ProvenEar()
     slots.spare(int(time.monotonic() * 1000) + 3_600_000)
     task = asyncio.create_task(worker.work())
-    await until(slots.beaten)
+    await wait_for_async(slots.beaten)
     yield worker, slots
     worker.drain(5)
     await task
@@ -168,7 +163,7 @@ async def test_a_child_whose_supervisor_looks_no_more_looks_by_itself(app, resti
     worker, slots = resting
     slots.spare(int(time.monotonic() * 1000))
     looked = worker._looked
-    await until(lambda: worker._looked > looked)
+    await wait_for_async(lambda: worker._looked > looked)
     worker.ear.patience = 0.3
     handle = app.enqueue("tick")
     assert await handle.aresult(timeout=5)

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.model.status import Status
+from tests.patience import wait_for
 from tests.servers.postgres import server
 from tests.signals.networks import processor_seconds
-from tests.worker.workshop import Workshop, wait_for
+from tests.worker.workshop import Workshop
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +77,6 @@ def test_an_immediate_cancel_stops_the_handler(workshop: Workshop, type: str):
     wait_for(
         lambda: workshop.lines("stopped", "asked", id=job_id) or pid not in workshop.children(worker),
         "the stop",
-        seconds=5,
     )
     assert workshop.job(job_id).status is Status.CANCELLED
 

@@ -11,8 +11,9 @@ import pytest
 
 from holdfast.engine import sealing
 from holdfast.webhooks import new_secret
+from tests.patience import wait_for
 from tests.servers.postgres import server
-from tests.worker.workshop import Workshop, wait_for
+from tests.worker.workshop import Workshop
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +52,7 @@ def test_parked_jobs_hold_no_place_and_go_on_with_what_was_given(workshop):
 
 def test_nobody_comes_and_the_watchdog_ends_it(workshop):
     start(workshop)
-    (job,) = workshop.ended(workshop.enqueue("asks", {"expires": 0.2}), seconds=20)
+    (job,) = workshop.ended(workshop.enqueue("asks", {"expires": 0.2}))
     assert (job.status, job.error["code"]) == ("dead_letter", "AUTH_EXPIRED")
     workshop.app.retry(job.id)
     wait_for(lambda: workshop.job(job.id).parks == 1, "it asks again")

@@ -6,7 +6,8 @@ import pytest
 
 from holdfast.model.lease import Lane
 from holdfast.worker.places import Places
-from tests.worker.workshop import Workshop, wait_for
+from tests.patience import wait_for, within
+from tests.worker.workshop import Workshop
 
 
 def pool(places: int = 10, *, prefetch: int = 300, lease_ms: int = 60_000) -> Places:
@@ -90,11 +91,11 @@ def test_a_worker_takes_no_more_slow_jobs_than_it_has_places(workshop: Workshop)
 @pytest.mark.slow
 def test_jobs_held_ready_behind_a_slow_one_are_handed_back_with_their_attempt(workshop: Workshop):
     workshop.start("--coroutines", 1, HOLDFAST_TEST_LEASE="60")
-    workshop.ended(*workshop.enqueue_many("nap", 100, {"seconds": 0}), seconds=60)
+    workshop.ended(*workshop.enqueue_many("nap", 100, {"seconds": 0}))
     with workshop.app.transaction():  # quick by the average of what was seen, so they come with the slow one
         slow = workshop.enqueue("nap", {"seconds": 6}, priority=1)
         rest = [workshop.enqueue("nap", {"seconds": 0}, priority=2) for _ in range(30)]
     workshop.begun(slow)
-    wait_for(lambda: workshop.count("status = 'in_progress'") == 1, "the others to be handed back", seconds=5)
+    wait_for(lambda: workshop.count("status = 'in_progress'") == 1, "the others to be handed back", seconds=within(5))
     jobs = [workshop.job(job_id) for job_id in rest]
     assert {(job.status, job.attempts, job.interrupted) for job in jobs} == {("queued", 0, 0)}

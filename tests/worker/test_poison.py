@@ -38,8 +38,8 @@ def test_a_poison_ends_and_its_neighbours_lose_no_attempt(workshop: Workshop, ki
     timeout = 1.5 if kind in ENDLESS else 30
     poison = workshop.enqueue("poison", {"kind": kind}, max_attempts=3, priority=1, timeout=timeout)
     after = workshop.enqueue_many("innocent", 30, {"seconds": 0.05})
-    (dead,) = workshop.ended(poison, seconds=90)
-    neighbours = workshop.ended(*before, *after, seconds=60)
+    (dead,) = workshop.ended(poison)
+    neighbours = workshop.ended(*before, *after)
 
     assert dead.status is Status.DEAD_LETTER
     assert dead.error is not None
@@ -91,7 +91,7 @@ def throughput(folder: Path, seconds: float, *, poisons: list[str]) -> float:
                 workshop.enqueue_many("innocent", 300, {"seconds": 0.25})
             time.sleep(0.05)
         ended = workshop.count("type = 'innocent' and status = 'completed'")
-        workshop.settled(seconds=90)
+        workshop.settled()
         assert workshop.count("type = 'innocent' and (failed or crashed or attempts <> 1)") == 0
         assert workshop.count("type = 'poison' and status = 'dead_letter'") == len(poisons)
         return ended / seconds

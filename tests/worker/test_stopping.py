@@ -15,7 +15,8 @@ import pytest
 
 from holdfast.cli.storms.processes import Worker
 from holdfast.model.status import Status
-from tests.worker.workshop import Workshop, size, tell, wait_for
+from tests.patience import wait_for, within
+from tests.worker.workshop import Workshop, size, tell
 
 pytestmark = pytest.mark.slow
 
@@ -80,7 +81,7 @@ def test_what_runs_may_finish_within_the_time_to_stop(workshop: Workshop):
     for job_id in ids:
         workshop.begun(job_id)
     worker.process.terminate()
-    assert worker.process.wait(10) == 0
+    assert worker.process.wait(60) == 0
     assert {workshop.job(job_id).status for job_id in ids} == {Status.COMPLETED}
 
 
@@ -105,8 +106,8 @@ def test_a_second_signal_stops_at_once(workshop: Workshop):
     worker.process.terminate()
     begun = time.monotonic()
     worker.process.send_signal(signal.SIGINT)
-    assert worker.process.wait(10) == 0
-    assert time.monotonic() - begun < 5
+    assert worker.process.wait(60) == 0
+    assert time.monotonic() - begun < within(5)
     assert {(job.status, job.attempts, job.interrupted) for job in map(workshop.job, ids)} == {(Status.QUEUED, 0, 1)}
 
 
@@ -126,8 +127,8 @@ def test_jobs_claimed_and_not_begun_are_back_within_a_second(workshop: Workshop)
     long = workshop.enqueue("nap", {"seconds": 2}, priority=1)
     workshop.begun(long)
     worker.process.terminate()
-    wait_for(lambda: workshop.count("status = 'in_progress'") <= 1, "all but the one that runs", seconds=1)
-    assert worker.process.wait(10) == 0
+    wait_for(lambda: workshop.count("status = 'in_progress'") <= 1, "all but the one that runs", seconds=within(1))
+    assert worker.process.wait(60) == 0
     assert workshop.count("attempts > 0 and status = 'queued'") == 0
 
 
@@ -137,8 +138,8 @@ def test_a_signal_while_the_application_is_imported_ends_it_well(workshop: Works
     workshop.template(worker)
     begun = time.monotonic()
     worker.process.send_signal(number)
-    assert worker.process.wait(10) == 0
-    assert time.monotonic() - begun < 3
+    assert worker.process.wait(60) == 0
+    assert time.monotonic() - begun < 20
 
 
 def test_a_signal_while_children_are_made_reaches_them(workshop: Workshop):
@@ -148,8 +149,8 @@ def test_a_signal_while_children_are_made_reaches_them(workshop: Workshop):
         wait_for(lambda worker=worker: workshop.children(worker), "the first child", every=0.001)
         begun = time.monotonic()
         worker.process.terminate()
-        assert worker.process.wait(30) == 0
-        assert time.monotonic() - begun < 8
+        assert worker.process.wait(60) == 0
+        assert time.monotonic() - begun < 30
 
 
 def test_a_template_that_stands_still_does_not_hold_up_the_end(workshop: Workshop):

@@ -13,7 +13,8 @@ import apsw
 import pytest
 
 from holdfast.model.status import Status
-from tests.worker.workshop import ROOT, Workshop, wait_for
+from tests.patience import wait_for
+from tests.worker.workshop import ROOT, Workshop
 
 pytestmark = pytest.mark.slow
 
@@ -98,7 +99,7 @@ def test_a_worker_stops_well_while_the_store_is_away_and_the_next_one_ends_its_r
         assert first.process.wait(20) == 0
     assert workshop.job(job_id).status is Status.IN_PROGRESS
     workshop.start(HOLDFAST_TEST_LEASE="60")
-    workshop.begun(job_id, 2, seconds=10)
+    workshop.begun(job_id, 2)
 
 
 def test_a_full_disk_is_survived(workshop: Workshop):

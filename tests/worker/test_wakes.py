@@ -16,9 +16,10 @@ import pytest
 import holdfast
 from holdfast.cli.storms.processes import marked
 from holdfast.engine.queues import workers
+from tests.patience import wait_for, within
 from tests.servers.postgres import FAST, OwnServer, server
 from tests.signals.networks import KINDS, processor_seconds, proxied, url_of
-from tests.worker.workshop import Workshop, size, tell, wait_for
+from tests.worker.workshop import Workshop, size, tell
 
 pytestmark = pytest.mark.slow
 
@@ -67,8 +68,8 @@ def test_an_idle_worker_is_woken_long_before_it_would_look(kind, open_workshop):
         took.append(pick_up(workshop) * 1000)
     took.sort()
     tell(f"pick-up by {kind}, ms", {"p50": round(took[len(took) // 2], 1), "worst": round(took[-1], 1)})
-    assert took[len(took) // 2] < 100
-    assert took[-1] < 5_000  # a busy machine; without a signal it would be up to 30 s
+    assert took[len(took) // 2] < within(100)
+    assert took[-1] < 15_000  # without a signal it would be up to 30 s
 
 
 @pytest.mark.parametrize("kind", ["redis", "rabbitmq"])
@@ -120,7 +121,7 @@ def test_a_trigger_from_a_stranger_wakes_a_worker(open_workshop):
         took.append(job.result - begun)
     connection.close()
     tell("pick-up by a stranger's trigger, s", [round(one, 3) for one in took])
-    assert sorted(took)[2] < 0.3
+    assert sorted(took)[2] < within(0.3)
 
 
 def test_a_job_due_later_is_taken_when_it_is_due_although_the_worker_rests_long(open_workshop):
@@ -130,8 +131,8 @@ def test_a_job_due_later_is_taken_when_it_is_due_although_the_worker_rests_long(
     for kind in ("stamp", "alone"):
         begun = time.time()
         job_id = workshop.enqueue(kind, {} if kind == "stamp" else {"seconds": 0}, delay=2)
-        workshop.ended(job_id, seconds=6)
-        assert 1.9 < time.time() - begun < 5
+        workshop.ended(job_id)
+        assert 1.9 < time.time() - begun < 15
 
 
 def test_an_enqueue_in_the_callers_own_transaction_is_found_soon_after_its_commit(open_workshop):
@@ -147,7 +148,7 @@ def test_an_enqueue_in_the_callers_own_transaction_is_found_soon_after_its_commi
         (job,) = workshop.ended(handle.id)
         took.append(job.result - begun)
     tell("pick-up after a caller's own commit, s", [round(one, 3) for one in took])
-    assert max(took) < 1
+    assert max(took) < within(1)
 
 
 def test_an_idle_worker_asks_next_to_nothing_of_the_database(open_workshop):
@@ -203,8 +204,8 @@ def jobs_that_nobody_told_of_are_found(workshop):
             with holdfast.App(workshop.url, signal="off") as silent:
                 due = time.time() + delay
                 job_id = silent.enqueue(kind, payload, delay=delay).id
-                wait_for(lambda silent=silent, job_id=job_id: silent.get(job_id).ended, "its end", seconds=delay + 35)
+                wait_for(lambda silent=silent, job_id=job_id: silent.get(job_id).ended, "its end")
             took.append(round(time.time() - due, 2))
     tell("jobs that nobody told of, s from the time they were due to their end", took)
-    assert max(took[::2]) < 3
-    assert max(took[1::2]) < 33
+    assert max(took[::2]) < 15
+    assert max(took[1::2]) < 45

@@ -6,8 +6,6 @@ import os
 import secrets
 import signal
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -17,6 +15,7 @@ import psycopg
 import holdfast
 from holdfast.cli.storms.processes import MARK, Worker, left_after, marked, send
 from holdfast.model.job import Job
+from tests.patience import PATIENCE, wait_for
 from tests.worker import application
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,14 +38,6 @@ def size(name: str, share: int) -> int:
 def tell(what: str, figures: object) -> None:
     """One line for whoever runs a test at full size (pytest -s)."""
     sys.stdout.write(f"\n{what}: {figures}\n")
-
-
-def wait_for(fact: Callable[[], Any], what: str, *, seconds: float = 30, every: float = 0.01) -> Any:
-    give_up = time.monotonic() + seconds
-    while not (answer := fact()):
-        assert time.monotonic() < give_up, f"not within {seconds} s: {what}"
-        time.sleep(every)
-    return answer
 
 
 class Workshop:
@@ -122,7 +113,7 @@ class Workshop:
     def job(self, job_id: str) -> Job:
         return self.app.get(job_id)
 
-    def ended(self, *job_ids: str, seconds: float = 30) -> list[Job]:
+    def ended(self, *job_ids: str, seconds: float = PATIENCE) -> list[Job]:
         """Wait until these jobs have ended."""
         wait_for(lambda: all(self.job(one).ended for one in job_ids), "the end of the jobs", seconds=seconds)
         return [self.job(one) for one in job_ids]
@@ -139,11 +130,11 @@ class Workshop:
         finally:
             connection.close()
 
-    def settled(self, *, seconds: float = 60) -> None:
+    def settled(self, *, seconds: float = PATIENCE) -> None:
         open_jobs = "status in ('queued', 'in_progress')"
         wait_for(lambda: not self.count(open_jobs), "the end of all jobs", seconds=seconds, every=0.05)
 
-    def settled_of(self, type: str, *, seconds: float = 60) -> None:
+    def settled_of(self, type: str, *, seconds: float = PATIENCE) -> None:
         waiting = f"type = '{type}' and status in ('queued', 'in_progress')"
         wait_for(lambda: not self.count(waiting), f"the end of all {type} jobs", seconds=seconds, every=0.05)
 
@@ -158,7 +149,7 @@ class Workshop:
         ]  # fmt: skip
         return [line for line in found if (not events or line.event in events) and id in (None, line.id)]
 
-    def begun(self, job_id: str, times: int = 1, *, seconds: float = 30) -> Line:
+    def begun(self, job_id: str, times: int = 1, *, seconds: float = PATIENCE) -> Line:
         """Wait until the handler of a job was entered so many times; the line of the last one."""
         return wait_for(
             lambda: len(found := self.lines("began", id=job_id)) >= times and found, f"run {times}", seconds=seconds

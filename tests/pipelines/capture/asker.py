@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Self
 
 from mcp import Client
@@ -111,15 +110,6 @@ def processes_of(home: Home) -> dict[int, str]:
             found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except (OSError, ValueError):
             continue
-    return found
-
-
-def until(fact, what: str, seconds: float = 30):
-    """Wait for a fact; answers it."""
-    give_up = monotonic() + seconds
-    while not (found := fact()):
-        assert monotonic() < give_up, what
-        sleep(0.05)
     return found
 
 

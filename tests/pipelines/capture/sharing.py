@@ -8,8 +8,6 @@ import secrets
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -159,15 +157,6 @@ def kill(worker: subprocess.Popen[bytes]) -> None:
     for one in family:
         with suppress(ProcessLookupError):
             os.kill(one, signal.SIGKILL)
-
-
-def wait_for(fact: Callable[[], bool], seconds: float = 60) -> bool:
-    give_up = time.monotonic() + seconds
-    while time.monotonic() < give_up:
-        if fact():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def document(node: kubo.Kubo, cid: str) -> dict[str, Any]:

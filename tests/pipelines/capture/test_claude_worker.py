@@ -8,12 +8,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.patience import wait_for
 from tests.pipelines.capture import claude_server as claude
 from tests.pipelines.capture.hooks import files_with
 from tests.pipelines.capture.test_claude_learnings import QUOTE, answering, learning
@@ -43,11 +43,8 @@ def working(home, *options):
             process.wait()
 
 
-def until(home, sql, expected, seconds=60):
-    give_up = time.monotonic() + seconds
-    while (found := home.rows(sql)) != expected:
-        assert time.monotonic() < give_up, found
-        time.sleep(0.05)
+def until(home, sql, expected):
+    wait_for(lambda: home.rows(sql) == expected, lambda: home.rows(sql))
 
 
 def say(home, said):

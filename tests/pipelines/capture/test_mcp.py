@@ -8,7 +8,8 @@ import re
 import apsw
 import pytest
 
-from tests.pipelines.capture.asker import Asker, processes_of, raw_server, tell, until
+from tests.patience import wait_for
+from tests.pipelines.capture.asker import Asker, processes_of, raw_server, tell
 from tests.pipelines.capture.hooks import Home
 
 pytestmark = pytest.mark.slow
@@ -38,8 +39,8 @@ def filled(tmp_path_factory):
     home = Home(tmp_path_factory.mktemp("filled"))
     tell(home, SESSION)
     with Asker(home) as asker:
-        until(lambda: asker.data("search_learnings", query="guarded update")["results"], "the worker learns")
-    until(lambda: not processes_of(home), "the server and its worker end with the client")
+        wait_for(lambda: asker.data("search_learnings", query="guarded update")["results"], "the worker learns")
+    wait_for(lambda: not processes_of(home), "the server and its worker end with the client")
     return home
 
 
@@ -216,4 +217,4 @@ def test_nothing_but_the_protocol_is_printed(home):
     assert [json.loads(line)["jsonrpc"] for line in out.splitlines()]
     assert b"Traceback" not in err
     assert server.returncode == 0
-    until(lambda: not processes_of(home), "all of it ends with the input")
+    wait_for(lambda: not processes_of(home), "all of it ends with the input")

@@ -13,7 +13,8 @@ import httpx2
 import pytest
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.pipelines.capture.asker import SERVER, Asker, environment_of, processes_of, until
+from tests.patience import wait_for
+from tests.pipelines.capture.asker import SERVER, Asker, environment_of, processes_of
 
 TOKEN = "a-token-of-a-test-that-is-long-enough"  # noqa: S105
 
@@ -60,7 +61,7 @@ def test_a_client_with_the_token_is_answered_and_others_are_not(home):
             assert asker.data("search_learnings", query="x")["results"] == []
             assert asker.resource("learnings://stats")["learnings"] == 0
             assert "LEARNING_NOT_FOUND" in asker.error("get_learning", id="x")
-    until(lambda: not processes_of(home), "the worker ends with it")
+    wait_for(lambda: not processes_of(home), "the worker ends with it")
 
 
 def status(port: int, headers: dict[str, str]) -> int:

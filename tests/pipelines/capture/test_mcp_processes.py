@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from tests.pipelines.capture.asker import SERVER, Asker, environment_of, processes_of, raw_server, tell, until
+from tests.patience import wait_for
+from tests.pipelines.capture.asker import SERVER, Asker, environment_of, processes_of, raw_server, tell
 from tests.pipelines.capture.test_mcp import SESSION
 
 pytestmark = pytest.mark.slow
@@ -48,17 +49,17 @@ def at_work(home) -> bool:
 def test_two_servers_share_one_worker_and_the_second_takes_over(home):
     other = [(role, text.replace("guarded update", "guarded upsert")) for role, text in SESSION]
     with Asker(home) as first:
-        until(lambda: at_work(home), "a worker works")
+        wait_for(lambda: at_work(home), "a worker works")
         with Asker(home) as second:
             tell(home, SESSION)
             for asker in (first, second):
-                until(lambda asker=asker: finds(asker, "guarded update"), "both find it")
+                wait_for(lambda asker=asker: finds(asker, "guarded update"), "both find it")
             assert at_work(home)
             assert sum("companion" in command for command in processes_of(home).values()) == 2
             first.leave()
             tell(home, other, "session-2")
-            until(lambda: finds(second, "guarded upsert"), "the second has a worker now")
-    until(lambda: not processes_of(home), "nothing is left")
+            wait_for(lambda: finds(second, "guarded upsert"), "the second has a worker now")
+    wait_for(lambda: not processes_of(home), "nothing is left")
 
 
 @pytest.mark.parametrize("victim", ["client", "server"])
@@ -68,10 +69,10 @@ def test_whoever_is_killed_nothing_is_left_behind(home, victim):
     )  # fmt: skip
     try:
         assert client.stdout.readline() == "connected\n"
-        until(lambda: at_work(home), "the worker works")
+        wait_for(lambda: at_work(home), "the worker works")
         (server,) = [one for one, command in processes_of(home).items() if command.rstrip().endswith("capture mcp")]
         os.kill(client.pid if victim == "client" else server, signal.SIGKILL)
-        until(lambda: not processes_of(home), "the worker ends")
+        wait_for(lambda: not processes_of(home), "the worker ends")
     finally:
         client.kill()
         client.communicate()
@@ -79,10 +80,10 @@ def test_whoever_is_killed_nothing_is_left_behind(home, victim):
 
 def test_a_worker_ends_in_good_order_while_it_starts(home):
     server = raw_server(home)
-    until(lambda: any("companion" in command for command in processes_of(home).values()), "the companion starts")
+    wait_for(lambda: any("companion" in command for command in processes_of(home).values()), "the companion starts")
     server.communicate(timeout=60)
     assert server.returncode == 0
-    until(lambda: not processes_of(home), "nothing is left")
+    wait_for(lambda: not processes_of(home), "nothing is left")
 
 
 def test_a_server_that_has_no_place_for_a_worker_answers_all_the_same(home):

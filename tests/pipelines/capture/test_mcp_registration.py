@@ -12,7 +12,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import holdfast
 from holdfast_pipelines.capture.mcp import registration
-from tests.pipelines.capture.asker import Asker, environment_of, until
+from tests.patience import wait_for
+from tests.pipelines.capture.asker import Asker, environment_of
 from tests.pipelines.capture.test_install import cli
 
 THEIRS = {"other": 1, "mcpServers": {"files": {"command": "npx", "args": ["files"]}}}
@@ -103,7 +104,7 @@ def test_what_is_registered_works_in_a_project_that_means_harm(home):
     server = stdio_client(StdioServerParameters(**entry, env=environment, cwd=home.project))
     with Asker(home, transport=server) as asker:
         assert asker.data("search_learnings", query="x")["results"] == []
-        until(lambda: home.rows("select ai_validated from messages") == [(1,)] or harm.exists(), "the worker works")
+        wait_for(lambda: home.rows("select ai_validated from messages") == [(1,)] or harm.exists(), "the worker works")
     assert not harm.exists()
 
 

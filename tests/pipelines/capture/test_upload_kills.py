@@ -16,8 +16,9 @@ from threading import Event, Thread, Timer
 import pytest
 
 from holdfast_pipelines.capture import learnings
+from tests.patience import wait_for
 from tests.pipelines.capture.gate import Answer
-from tests.pipelines.capture.sharing import ALL, TEXT, Sharer, kill, wait_for
+from tests.pipelines.capture.sharing import ALL, TEXT, Sharer, kill
 
 pytestmark = pytest.mark.slow
 
@@ -93,10 +94,11 @@ class Killer:
         self.struck.set()
 
 
-def finish(sharer, *names, seconds=90):
-    assert wait_for(lambda: all(sharer.upload(name).status == "confirmed" for name in names), seconds), [
-        (sharer.upload(name), sharer.job()) for name in names if sharer.upload(name).status != "confirmed"
-    ]
+def finish(sharer, *names):
+    def unfinished():
+        return [sharer.upload(name) for name in names if sharer.upload(name).status != "confirmed"]
+
+    wait_for(lambda: not unfinished(), lambda: (unfinished(), sharer.job()))
 
 
 def test_killed_at_any_point_it_ends_with_one_pin_and_one_transaction(crew):

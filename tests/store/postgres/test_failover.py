@@ -16,10 +16,11 @@ from holdfast.model.errors import StoreError
 from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from holdfast.store.postgres.store import PostgresStore
+from tests.patience import wait_for
 from tests.servers.standby import Pair
 from tests.store.given import enqueue, get, listed
 from tests.store.postgres.load import Load
-from tests.worker.workshop import Workshop, wait_for
+from tests.worker.workshop import Workshop
 
 FAILOVERS = int(os.environ.get("HOLDFAST_FAILOVERS", "1"))
 

@@ -14,6 +14,7 @@ from holdfast.model.policy import DEFAULT_POLICY
 from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from holdfast.store.port import Ending
+from tests.patience import wait_for
 from tests.store.families import blocked, child_of, due
 from tests.store.given import (
     BACK_ENDS,
@@ -31,7 +32,7 @@ from tests.store.given import (
     status,
     write,
 )  # fmt: skip
-from tests.worker.workshop import size, wait_for
+from tests.worker.workshop import size
 
 ROUNDS = size("HOLDFAST_FAMILY_ROUNDS", 25)
 
@@ -61,7 +62,7 @@ class Behind(threading.Thread):
 
     def waits(self, looker: Any) -> None:
         self.start()
-        wait_for(lambda: looker.read(_someone_waits), "the other one waits for a lock", seconds=10)
+        wait_for(lambda: looker.read(_someone_waits), "the other one waits for a lock")
 
     def ends(self) -> Any:
         self.join(10)

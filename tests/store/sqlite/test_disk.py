@@ -8,8 +8,9 @@ import pytest
 
 from holdfast.model.errors import StoreError
 from holdfast.model.request import NewJob
+from tests.patience import wait_for
 from tests.store.given import DONE, enqueue, finish, listed, running, status, write
-from tests.worker.workshop import Workshop, wait_for
+from tests.worker.workshop import Workshop
 
 
 def code_of(call):
@@ -109,10 +110,10 @@ def test_a_worker_that_starts_on_a_full_disk_waits_for_space(small_disk, tmp_pat
         workshop.app.close()
         small_disk.fill()
         worker = workshop.start(ready=False)
-        wait_for(lambda: "no space is left on the disk" in workshop.errors(), "the message", seconds=60)
+        wait_for(lambda: "no space is left on the disk" in workshop.errors(), "the message")
         assert worker.process.poll() is None
         small_disk.free()
-        wait_for(lambda: workshop.children(worker), "it works", seconds=60)
+        wait_for(lambda: workshop.children(worker), "it works")
 
 
 @pytest.mark.slow
@@ -122,6 +123,6 @@ def test_and_can_be_stopped_while_it_waits(small_disk, tmp_path):
         workshop.app.close()
         small_disk.fill()
         worker = workshop.start(ready=False)
-        wait_for(lambda: "no space is left on the disk" in workshop.errors(), "the message", seconds=60)
+        wait_for(lambda: "no space is left on the disk" in workshop.errors(), "the message")
         worker.process.send_signal(signal.SIGTERM)
         assert worker.process.wait(10) == 0
