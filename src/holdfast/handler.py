@@ -51,6 +51,7 @@ class Handler(Generic[P, R]):
         self.definition = definition
         self._options = options
         self._connection: Any = None
+        self._alike = "key" not in options and not callable(options.get("limits"))  # all its jobs, but for the payload
         self._pattern: NewJob | None = None
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -89,7 +90,7 @@ class Handler(Generic[P, R]):
         """A checked request for this handler."""
         definition = self.definition
         text = definition.signature.dump(args, payload, self.app.payload_limit)
-        if not options and "key" not in self._options and not callable(self._options.get("limits")):
+        if self._alike and not options:
             if self._pattern is None:
                 self._pattern = self.pattern()
             return self._pattern.with_payload(text)

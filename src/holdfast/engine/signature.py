@@ -92,7 +92,7 @@ class Signature:
     def _plain(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Checked, and as JSON has it. Not by `dump_json`, which writes null for numbers that JSON lacks."""
         if self._simple:
-            return self._adapter.validator.validate_python(dict(values))  # type: ignore[no-any-return]
+            return self._adapter.validator.validate_python(values)  # type: ignore[no-any-return]
         if self._more is None:
             return _as_json(self._adapter, values)
         known, more = self._split(values)

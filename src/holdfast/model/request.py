@@ -22,10 +22,11 @@ class NewJob:
     """A request that has passed every check of its options; its payload is strict JSON text."""
 
     __slots__ = (
-        "coalesce_key", "context", "debounce", "delay", "flow", "force", "group", "key", "key_window", "max_attempts",
-        "max_wait", "payload", "payload_version", "priority", "queue", "scheduled_at", "sequence", "tenant",
-        "timeout_ms", "type",
+        "alike", "coalesce_key", "context", "debounce", "delay", "flow", "force", "group", "key", "key_window",
+        "max_attempts", "max_wait", "payload", "payload_version", "priority", "queue", "scheduled_at", "sequence",
+        "tenant", "timeout_ms", "type",
     )  # fmt: skip
+    alike: NewJob | None  # the request that it was copied from: all but the payload is the same
     coalesce_key: str | None
     sequence: int | None
     debounce: int | None
@@ -67,7 +68,7 @@ class NewJob:
         self.scheduled_at = None if scheduled_at is None else check_scheduled_at(scheduled_at, delay)
         self.key = None if key is None else check_name("key", key)
         self.key_window = None if key_window is None else check_key_window(key_window, key)
-        self.coalesce_key = self.sequence = self.debounce = self.max_wait = self.flow = None
+        self.alike = self.coalesce_key = self.sequence = self.debounce = self.max_wait = self.flow = None
         self.force = False
         if coalesce_key is not None or sequence is not None or debounce is not None or max_wait is not None or force:
             self._newest(coalesce_key, sequence, debounce, max_wait, force)
@@ -119,6 +120,7 @@ class NewJob:
     def with_payload(self, payload: str) -> NewJob:
         """The same request for another payload: its options need no second check."""
         job = object.__new__(NewJob)
+        job.alike = self
         job.type, job.payload, job.queue, job.priority = self.type, payload, self.queue, self.priority
         job.delay, job.scheduled_at = self.delay, self.scheduled_at
         job.coalesce_key, job.sequence, job.debounce = self.coalesce_key, self.sequence, self.debounce

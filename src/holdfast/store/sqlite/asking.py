@@ -13,7 +13,7 @@ from holdfast.store.asking import AskingVerbs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from holdfast.model.request import NewJob
@@ -91,21 +91,33 @@ class Asking(AskingVerbs):
         return answers
 
     def _insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
-        self.check_space(sum(len(job.payload) for job in jobs))
+        self.check_space(sum([len(job.payload) for job in jobs]))
         ids = new_ids(self.now, len(jobs))
+        self.news.queues.update([job.queue for job in jobs])
+        scopes = {(job.tenant, job.group) for job in jobs if job.group is not None or job.tenant}
+        if len(jobs) > 1 and not scopes and not any(job.key is not None for job in jobs):
+            with self.all_or_none():  # even if the caller's transaction goes on
+                sql, in_order = self.queries.by_place("insert")
+                self.connection.executemany(sql, self._rows_in_order(jobs, ids, in_order))
+            return [(job_id, True) for job_id in ids]
         rows = [self.new_row(job, job_id) for job, job_id in zip(jobs, ids, strict=True)]
-        if scopes := {(job.tenant, job.group) for job in jobs if job.group is not None or job.tenant}:
+        if scopes:
             self._hold_new(rows, scopes)
-        if len(jobs) == 1:
-            self.news.queues.add(jobs[0].queue)
+        if len(rows) == 1:
             return [self._insert_one(rows[0])]
-        self.news.queues.update(job.queue for job in jobs)
-        with self.all_or_none():  # even if the caller's transaction goes on
-            if any(job.key is not None for job in jobs):
-                return [self._insert_one(row) for row in rows]
-            sql, in_order = self.queries.by_place("insert")
-            self.connection.executemany(sql, map(in_order, rows))
-        return [(job_id, True) for job_id in ids]
+        with self.all_or_none():
+            return [self._insert_one(row) for row in rows]
+
+    def _rows_in_order(
+        self, jobs: Sequence[NewJob], ids: list[str], in_order: Callable[[dict[str, object]], tuple[object, ...]]
+    ) -> Iterator[tuple[object, ...]]:
+        """Rows by place. The jobs of one handler differ in the first two, so the others are made once."""
+        like: NewJob | None = None
+        rest: tuple[object, ...] = ()
+        for job, job_id in zip(jobs, ids, strict=True):
+            if job.alike is None or job.alike is not like:
+                like, rest = job.alike, in_order(self.new_row(job, job_id))[2:]
+            yield job_id, job.payload, *rest
 
     def _hold_new(self, rows: list[dict[str, object]], scopes: set[tuple[str, str | None]]) -> None:
         """Some of the jobs have a group or a tenant, which may be paused; and those who watch groups want to know."""
