@@ -20,7 +20,6 @@ from holdfast.model.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import FrameType
 
     from rich.console import Console
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from holdfast.cli.measures.workloads import Plan
 
 _FULL = {"jobs": 20_000, "seconds": 5.0, "rounds": 3}
+_SAID_AGAIN = 0.5  # seconds
 _QUICK = {"jobs": 5_000, "seconds": 1.0, "rounds": 1}
 
 
@@ -126,14 +126,20 @@ def _measured(place: Place, plan: Plan, screen: Console) -> dict[str, Result]:
 def _ended_by_signal() -> Iterator[None]:
     """A request to end cleans up like Ctrl-C does."""
 
-    def end(number: int, _: FrameType | None) -> None:
-        sys.exit(128 + number)
+    def end(*_: object) -> None:
+        if isinstance(sys.exc_info()[1], SystemExit):
+            return  # it is on its way out
+        # Raised in a callback of the interpreter's own, as in mid-import, it would be lost: it is said again then.
+        signal.setitimer(signal.ITIMER_REAL, _SAID_AGAIN)
+        sys.exit(128 + signal.SIGTERM)
 
-    before = signal.signal(signal.SIGTERM, end)
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGALRM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
