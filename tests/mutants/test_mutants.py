@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "holdfast"
 AT_ONCE = 2
 ON_SQLITE, ON_POSTGRES = "not sqlite3 and not postgres", "postgres"
-SHARE = 1 if os.environ.get("HOLDFAST_MUTANTS") == "all" else 9  # one in so many; `make chaos` plants them all
+SHARE = 1 if os.environ.get("HOLDFAST_MUTANTS") == "all" else 13  # one in so many; `make chaos` plants them all
 PATIENCE = 300  # seconds; a suite that did not end has not shown anything
 MEMORY = Path("/dev/shm")  # noqa: S108  # many small files, none of them to be kept
 
