@@ -16,8 +16,6 @@ from holdfast_pipelines.capture.places import Places
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import holdfast
-
 FAILED = 1
 
 
@@ -229,11 +227,11 @@ def _add_verdict(group: click.Group, name: str, verb: Callable[..., None], sente
 def _asked(verb: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     import os  # noqa: PLC0415
 
-    import holdfast  # noqa: PLC0415
+    from holdfast_pipelines.capture.opening import opened  # noqa: PLC0415
 
     places = Places(os.environ)
     Path(places.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    app: holdfast.App = holdfast.App(places.url)
+    app = opened(places.url)
     try:
         return verb(app, *args, **kwargs)
     finally:

@@ -14,6 +14,7 @@ from typing import Any
 import holdfast
 from holdfast_pipelines.capture import hook, record, uploads
 from holdfast_pipelines.capture.extraction import extract
+from holdfast_pipelines.capture.opening import opened
 from holdfast_pipelines.capture.places import Places, make_folder, own_key
 from holdfast_pipelines.capture.queries import query
 from holdfast_pipelines.capture.reading import ATTEMPTS, Reader
@@ -35,7 +36,7 @@ def application(environment: dict[str, str] | None = None, *, url: str | None = 
     environment = dict(os.environ) if environment is None else environment
     places = Places(environment)
     make_folder(os.path.dirname(places.database))  # noqa: PTH120
-    app = holdfast.App(url or places.url, **settings)
+    app = opened(url or places.url, **settings)
     register(app, places, Reader(app, places, environment, settings.get("clock")))
     return app
 
