@@ -67,7 +67,8 @@ class App(Maps, LimitDoor):
     HOLDFAST_SIGNAL.
     `max_depth` bounds how many jobs may wait in a queue; over it, only priorities 1 to 3 are let in.
     `patience` is how many seconds to wait for another process's write lock (SQLite). With `migrate=False` a file that
-    has tables of an older Holdfast is refused with SCHEMA_MISSING instead of being brought up to date.
+    has tables of an older Holdfast is refused with SCHEMA_MISSING instead of being brought up to date, and one that
+    holds nothing but others' tables with FOREIGN_TABLES.
     """
 
     def __init__(

@@ -27,6 +27,20 @@ def test_a_process_that_must_not_migrate_refuses_older_tables(tmp_path):
     assert caught.value.code == "SCHEMA_MISSING"
 
 
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+def test_a_process_that_must_not_migrate_leaves_a_database_of_others_as_it_is(tmp_path, journal):
+    path = tmp_path / "theirs.db"
+    other = apsw.Connection(str(path))
+    other.execute(f"pragma journal_mode={journal}")
+    other.execute("create table notes (text)")
+    other.close()
+    before = path.read_bytes()
+    with App(f"sqlite:///{path}", migrate=False) as app, pytest.raises(StoreError, match="move it") as caught:
+        app.enqueue("anything")
+    assert caught.value.code == "FOREIGN_TABLES"
+    assert path.read_bytes() == before
+
+
 def test_a_process_without_patience_is_told_soon(tmp_path):
     path = f"{tmp_path}/jobs.db"
     with App(f"sqlite:///{path}", patience=0.05) as app:

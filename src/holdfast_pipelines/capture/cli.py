@@ -16,8 +16,6 @@ from holdfast_pipelines.capture.places import Places
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import holdfast
-
 FAILED = 1
 
 
@@ -90,24 +88,42 @@ def _add_install(group: click.Group) -> None:
 
 
 def _add_uninstall(group: click.Group) -> None:
-    @group.command("uninstall", examples=(("holdfast capture uninstall --user", "what was captured stays"),))
+    @group.command(
+        "uninstall",
+        examples=(
+            ("holdfast capture uninstall --user", "hook, MCP server and service; what was captured stays"),
+            ("holdfast capture uninstall --service", "of this project, and the user's service"),
+        ),
+    )
     @_for_user
+    @click.option("--service", is_flag=True, help="Remove the user service, too; --user does so by itself.")
     @json_option
-    def uninstall(*, user: bool, as_json: bool) -> None:
-        """Take the hook, and the MCP server, out of Claude Code's settings."""
+    def uninstall(*, user: bool, service: bool, as_json: bool) -> None:
+        """Take out what `install` made: hook, MCP server and user service. What was captured stays."""
         from holdfast_pipelines.capture import install as installing  # noqa: PLC0415
         from holdfast_pipelines.capture.mcp import registration  # noqa: PLC0415
 
         where: dict[str, Any] = {"user": user, "folder": Path.cwd(), "home": Path.home()}
         path, servers = installing.settings_file(**where), registration.servers_file(**where)
         changed, unregistered = installing.uninstall(path), registration.unregister(servers)
+        gone = installing.remove_service(Path.home()) if user or service else []
         if as_json:
             told = {"file": str(path), "changed": changed, "mcp": {"file": str(servers), "changed": unregistered}}
-            click.echo(json.dumps(told))
+            click.echo(json.dumps(told | {"service": [str(one) for one in gone]}))
             return
-        click.echo(f"taken out of {path}" if changed else f"not in {path}")
+        click.echo(_taken_out(path) if changed else f"not in {path}")
         if unregistered:
-            click.echo(f"taken out of {servers}: {registration.NAME}")
+            click.echo(f"{_taken_out(servers)}: {registration.NAME}")
+        for one in gone:
+            click.echo(f"removed {one}")
+        if gone:
+            click.echo(f"a worker that runs ends with `systemctl --user stop {installing.UNIT}`")
+        elif not (user or service) and installing.is_our_service(unit := installing.service_file(Path.home())):
+            click.echo(f"left {unit}, which other projects may use: `holdfast capture uninstall --service` removes it")
+
+
+def _taken_out(path: Path) -> str:
+    return f"taken out of {path}" if path.exists() else f"removed {path}, which held nothing else"
 
 
 def _add_doctor(group: click.Group) -> None:
@@ -229,11 +245,11 @@ def _add_verdict(group: click.Group, name: str, verb: Callable[..., None], sente
 def _asked(verb: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     import os  # noqa: PLC0415
 
-    import holdfast  # noqa: PLC0415
+    from holdfast_pipelines.capture.opening import opened  # noqa: PLC0415
 
     places = Places(os.environ)
     Path(places.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    app: holdfast.App = holdfast.App(places.url)
+    app = opened(places.url)
     try:
         return verb(app, *args, **kwargs)
     finally:

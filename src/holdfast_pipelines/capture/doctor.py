@@ -10,7 +10,7 @@ from pathlib import Path
 import holdfast
 from holdfast_pipelines.capture import examination, install, learnings, spool, uploads
 from holdfast_pipelines.capture.mcp import registration
-from holdfast_pipelines.capture.places import Places
+from holdfast_pipelines.capture.places import KEY_BYTES, Places, make_private
 from holdfast_pipelines.capture.queries import query
 from holdfast_pipelines.capture.record import QUEUE, ForeignTables, ensure_tables
 from holdfast_pipelines.capture.upload_settings import UploadSettings
@@ -28,6 +28,7 @@ def examine(
     if places.remark:
         yield "bad", "address", places.remark
     yield from examination.provider(environment or {})
+    yield _key(Path(places.key_file))
     yield from _database(places, environment or {})
     waiting = len(spool.waiting(places.spool))
     advice = "; a worker stores them: `holdfast worker holdfast_pipelines.capture.work:app`"
@@ -76,8 +77,6 @@ def _database(places: Places, environment: Mapping[str, str]) -> Iterator[Line]:
     if not path.exists():
         yield "ok", "database", f"{path} is made at the first event"
         return
-    if path.stat().st_mode & 0o077:
-        yield "warn", "database", f"others can read {path}: chmod 600"
     app = holdfast.App(places.url, migrate=False, patience=1)
     try:
         with app.transaction() as tx:
@@ -85,6 +84,7 @@ def _database(places: Places, environment: Mapping[str, str]) -> Iterator[Line]:
             counts = uploads.counts(tx)
             ((read, learned),) = tx.execute(query("learned"))
         yield "ok", "database", str(path)
+        yield from _privacy(places)
         yield from _jobs(app)
         why = "; a short one teaches nothing: see the guide" if read and not learned else ""
         yield "ok", "learnings", f"{learned} from {read} conversations{why}"
@@ -96,6 +96,28 @@ def _database(places: Places, environment: Mapping[str, str]) -> Iterator[Line]:
         yield "bad", "database", str(error)
     finally:
         app.close()
+
+
+def _key(path: Path) -> Line:
+    if not path.exists():
+        return "ok", "key", f"{path} is made at the first event"
+    if not path.is_file() or path.stat().st_size != KEY_BYTES:
+        advice = "put a backup back, or let the next event make a new one, which does not compare with the old"
+        return "bad", "key", f"{path} is no key of {KEY_BYTES} bytes, and is not used: {advice}"
+    if path.stat().st_mode & 0o077:
+        return "warn", "key", f"others can read {path}: chmod 600"
+    return "ok", "key", str(path)
+
+
+def _privacy(places: Places) -> Iterator[Line]:
+    path = Path(places.database)
+    try:
+        if places.shared and path.stat().st_mode & 0o077:
+            yield "warn", "database", f"others can read {path}, which HOLDFAST_URL names: chmod 600, if they need not"
+        elif not places.shared and make_private(places.database):
+            yield "warn", "database", f"others could read {path}: now it is for its owner alone, mode 0600"
+    except OSError as error:
+        yield "bad", "database", f"others can read {path}, and that cannot be changed: {error.strerror}; chmod 600"
 
 
 def _jobs(app: holdfast.App) -> Iterator[Line]:

@@ -10,7 +10,7 @@ import os
 import sys
 
 from holdfast_pipelines.capture.marks import now
-from holdfast_pipelines.capture.places import Places, make_folder, note, opted_out, own_key
+from holdfast_pipelines.capture.places import Places, make_folder, make_private, note, opted_out, own_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ LIMIT = 1024 * 1024
 PATIENCE = 0.025  # seconds to wait for another's lock: a person waits for the hook
 _FROM_SPOOL = 5
 _FULL = ("STORE_FULL", "ENOSPC", "EDQUOT")
+_ADVICE = {"FOREIGN_TABLES": ": the database there is not of Holdfast: move it away, or set HOLDFAST_CAPTURE_URL"}
 
 
 _LONG_LOG = 512 * 1024  # of SQLite: whoever opens the file next reads all of it
@@ -98,13 +99,22 @@ def _keep(places: Places, record: dict[str, Any], clerk: Any, event: dict[str, A
             drain(_open(places), places.spool, _FROM_SPOOL)
         else:
             _store(_open(places), record, clerk, event, places)
+        _make_private(places)
     except Exception as error:
         reason = _reason(error)
         if reason in _FULL:
             raise
         if not behind:
             spool.put(places.spool, record)
-        note(places, now(), f"spooled: {reason}")
+        note(places, now(), f"spooled: {reason}{_ADVICE.get(reason, '')}")
+
+
+def _make_private(places: Places) -> None:
+    try:
+        if not places.shared and make_private(places.database):
+            note(places, now(), "others could read the database: now it is for its owner alone, mode 0600")
+    except OSError as error:
+        note(places, now(), f"others can read the database, and that cannot be changed: {_reason(error)}; chmod 600")
 
 
 def drain(app: App, folder: str, most: int) -> int:
@@ -147,13 +157,18 @@ def _store(app: App, record: dict[str, Any], clerk: Any, event: dict[str, Any], 
 
 def _fetch(clerk: Any, event: dict[str, Any], record: dict[str, Any], places: Places, *, since_prompt: bool) -> None:
     """Put the answers that the transcript holds into the record."""
-    from holdfast_pipelines.capture.transcript import last_answers  # noqa: PLC0415
+    from holdfast_pipelines.capture.transcript import NoTranscript, last_answers  # noqa: PLC0415
 
     path = event.get("transcript_path")
     if not isinstance(path, str) or not path:
+        if since_prompt:
+            note(places, now(), "nothing to keep: the event has no answer, and names no transcript")
         return
     try:
         answers = last_answers(path, since_prompt=since_prompt)
+    except NoTranscript as error:
+        note(places, now(), str(error))
+        return
     except (OSError, ValueError) as error:
         note(places, now(), f"the transcript cannot be read: {_reason(error)}")
         return

@@ -13,16 +13,18 @@ import holdfast
 from holdfast_pipelines.capture import provider
 from holdfast_pipelines.capture.events import EVENTS
 
+FOLDER = ".claude"
 LAUNCHER = Path(__file__).with_name("launch.py")
 _MARKS = ("holdfast_pipelines/capture/launch.py", "holdfast-hook")
 _TIMEOUT = 5  # seconds, after which Claude Code stops waiting
 UNIT = "holdfast-capture.service"
+_WORKER = "holdfast_pipelines.capture.work:app"
 PLACES = ("HOLDFAST_CAPTURE_URL", "HOLDFAST_CAPTURE_FOLDER", "XDG_DATA_HOME")
 
 
 def settings_file(*, user: bool, folder: Path, home: Path) -> Path:
     """Where the settings are: of the user, or of a project."""
-    return (home if user else folder) / ".claude" / "settings.json"
+    return (home if user else folder) / FOLDER / "settings.json"
 
 
 def hook_command() -> str:
@@ -63,7 +65,7 @@ def uninstall(path: Path) -> bool:
         settings.pop("hooks", None)
     if json.dumps(settings) == before:
         return False
-    write_whole(path, settings)
+    write_rest(path, settings)
     return True
 
 
@@ -81,10 +83,35 @@ def installed(path: Path) -> list[str]:
     ]
 
 
+def service_file(home: Path) -> Path:
+    """Where the service of the user's worker is described."""
+    return home / ".config" / "systemd" / "user" / UNIT
+
+
+def remove_service(home: Path) -> list[Path]:
+    """Take the service out, and the link that starts it at login; answers what is gone. Others' stay as they are."""
+    unit = service_file(home)
+    link = unit.parent / "default.target.wants" / UNIT
+    if not is_our_service(unit):
+        return []
+    gone = [link, unit] if link.is_symlink() and link.resolve() == unit.resolve() else [unit]
+    for path in gone:
+        path.unlink()
+    return gone
+
+
+def is_our_service(unit: Path) -> bool:
+    """Whether a file describes the worker as we do."""
+    try:
+        return any(_WORKER in line for line in unit.read_text(encoding="utf-8").splitlines() if line[:9] == "ExecStart")
+    except (OSError, ValueError):
+        return False
+
+
 def write_service(home: Path) -> Path:
     """A user service of systemd for the worker; answers its file."""
-    path = home / ".config" / "systemd" / "user" / UNIT
-    program = shlex.join([sys.executable, "-P", "-m", "holdfast.cli", "worker", "holdfast_pipelines.capture.work:app"])
+    path = service_file(home)
+    program = shlex.join([sys.executable, "-P", "-m", "holdfast.cli", "worker", _WORKER])
     places = {name: os.environ[name] for name in PLACES if os.environ.get(name)}
     kept = [f"Environment={name}={value}" for name, value in (places | provider.kept(os.environ)).items()]
     lines = [
@@ -129,6 +156,16 @@ def read_object(path: Path, part: str) -> dict[str, Any]:
             "BAD_OPTION", f"{path} is not what Claude Code writes: mend it first; nothing was changed"
         )
     return settings
+
+
+def write_rest(path: Path, settings: dict[str, Any]) -> None:
+    """What is left when ours is out; where that is nothing, the file goes, and a folder that held it alone."""
+    if settings or path.is_symlink():
+        write_whole(path, settings)
+        return
+    path.unlink()
+    if path.parent.name == FOLDER and not any(path.parent.iterdir()):
+        path.parent.rmdir()
 
 
 def write_whole(path: Path, settings: dict[str, Any]) -> None:

@@ -12,8 +12,9 @@ from time import monotonic, sleep
 from typing import Any
 
 import holdfast
-from holdfast_pipelines.capture import hook, record, uploads
+from holdfast_pipelines.capture import hook, record, spending, uploads
 from holdfast_pipelines.capture.extraction import extract
+from holdfast_pipelines.capture.opening import opened
 from holdfast_pipelines.capture.places import Places, make_folder, own_key
 from holdfast_pipelines.capture.queries import query
 from holdfast_pipelines.capture.reading import ATTEMPTS, Reader
@@ -35,7 +36,7 @@ def application(environment: dict[str, str] | None = None, *, url: str | None = 
     environment = dict(os.environ) if environment is None else environment
     places = Places(environment)
     make_folder(os.path.dirname(places.database))  # noqa: PTH120
-    app = holdfast.App(url or places.url, **settings)
+    app = opened(url or places.url, **settings)
     register(app, places, Reader(app, places, environment, settings.get("clock")))
     return app
 
@@ -135,9 +136,11 @@ def _register_upkeep(app: holdfast.App, places: Places) -> None:
 
     def capture_rows_without_a_job() -> list[Any]:
         """Rows whose job was lost, by the last activity of their conversation."""
-        before = (datetime.now(UTC) - SWEPT_AFTER).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        now = datetime.now(UTC)
+        before = (now - SWEPT_AFTER).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         with app.transaction() as tx:
             record.ensure_tables(tx)
+            spending.forget(tx, now)
             unseen = tx.execute(query("sweep_validation"), {"before": before})
             resting = tx.execute(query("sweep_extraction"), {"before": before})
         found: list[Any] = []

@@ -13,19 +13,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OPT_OUT = ".holdfast-capture-off"  # a file of this name, in a project or above it, keeps the hook away
-_KEY_BYTES = 32
+KEY_BYTES = 32
 _LOG_LIMIT = 1024 * 1024
 
 
 class Places:
     """The paths for one environment."""
 
-    __slots__ = ("database", "environment", "folder", "key_file", "log", "remark", "spool", "url")
+    __slots__ = ("database", "environment", "folder", "key_file", "log", "remark", "shared", "spool", "url")
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = environment
         self.folder = data_folder(environment)
         self.remark = ""  # what was wrong with an address that was given
+        self.shared = False  # with an application of the user's, who decides who else may read its database
         if environment.get("HOLDFAST_CAPTURE_FOLDER", "/")[:1] not in {"/", ""}:
             self.remark = "HOLDFAST_CAPTURE_FOLDER is not used: write an absolute path"
         self.url = self._address(environment) or f"sqlite:///{os.path.join(self.folder, 'capture.db')}"  # noqa: PTH118
@@ -39,6 +40,7 @@ class Places:
         for name in ("HOLDFAST_CAPTURE_URL", "HOLDFAST_URL"):
             given = environment.get(name, "")
             if given.startswith("sqlite:////"):
+                self.shared = name == "HOLDFAST_URL"
                 return given
             if given and name == "HOLDFAST_CAPTURE_URL":
                 self.remark = "HOLDFAST_CAPTURE_URL is not used: write sqlite://// and an absolute path"
@@ -78,31 +80,75 @@ def opted_out(environment: Mapping[str, str], *folders: object) -> bool:
 
 def own_key(places: Places) -> bytes:
     """The key of the digests, made when it is first needed; it never leaves the user's folder."""
-    for _ in range(2):
+    for _ in range(5):
         try:
-            descriptor = os.open(places.key_file, os.O_RDONLY)
+            descriptor = os.open(places.key_file, os.O_RDONLY | os.O_NONBLOCK)
         except FileNotFoundError:
             _make_key(places)
             continue
+        except OSError:
+            break
         try:
-            key = os.read(descriptor, _KEY_BYTES)
+            key = os.read(descriptor, KEY_BYTES + 1)
+            if len(key) == KEY_BYTES:
+                return key
+            _put_aside(places, descriptor, len(key))
+        except FileNotFoundError:
+            continue  # another puts it aside
+        except OSError:
+            break
         finally:
             os.close(descriptor)
-        if len(key) == _KEY_BYTES:
-            return key
-    return os.urandom(_KEY_BYTES)  # digests that nobody can compare are better than none that anybody can guess
+    _complain(
+        places, "capture.key cannot be used: remove it, or give it back to its owner; until then nothing compares"
+    )
+    return os.urandom(KEY_BYTES)  # digests that nobody can compare are better than none that anybody can guess
 
 
 def _make_key(places: Places) -> None:
     make_folder(places.folder)
     temporary = f"{places.key_file}.{os.urandom(8).hex()}"  # threads of one process make it at the same time, too
-    write_private(temporary, os.urandom(_KEY_BYTES))
     try:
+        write_private(temporary, os.urandom(KEY_BYTES))
         os.link(temporary, places.key_file)  # whoever comes second keeps the first one's
     except FileExistsError:
-        pass
+        return
     finally:
-        os.unlink(temporary)  # noqa: PTH108
+        if os.path.exists(temporary):  # noqa: PTH110
+            os.unlink(temporary)  # noqa: PTH108
+
+
+def _put_aside(places: Places, descriptor: int, size: int) -> None:
+    """A key of another size is half of one, or nobody's: a new one takes its place, once, whoever finds it first."""
+    from fcntl import LOCK_EX, flock  # noqa: PLC0415
+
+    flock(descriptor, LOCK_EX)
+    if not os.path.samestat(os.fstat(descriptor), os.stat(places.key_file)):  # noqa: PTH116
+        return  # another was quicker
+    os.rename(places.key_file, f"{places.key_file}.unusable")  # noqa: PTH104
+    found = f"more than {KEY_BYTES}" if size > KEY_BYTES else size
+    _complain(
+        places,
+        f"capture.key had {found} bytes, not {KEY_BYTES}: it is capture.key.unusable now, and a new one is made; "
+        "findings from before do not compare with later ones, unless you put a backup back",
+    )
+
+
+def _complain(places: Places, line: str) -> None:
+    from holdfast_pipelines.capture.marks import now  # noqa: PLC0415
+
+    note(places, now(), line)
+
+
+def make_private(database: str) -> bool:
+    """Take the database, and SQLite's files beside it, from all but their owner; answers whether that was needed."""
+    if not os.stat(database).st_mode & 0o077:  # noqa: PTH116
+        return False
+    path = os.path.realpath(database)
+    for suffix in ("", "-wal", "-shm"):
+        if os.path.exists(path + suffix):  # noqa: PTH110
+            os.chmod(path + suffix, 0o600)  # noqa: PTH101
+    return True
 
 
 def write_private(path: str, content: bytes) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "claude"
 DOLLAR = 1_000_000
+KEPT = timedelta(days=40)  # longer than a month and the longest call
 Instant = Callable[[], int]  # in milliseconds
 
 
@@ -108,6 +109,11 @@ class Purse:
 
     def _now(self) -> datetime:
         return datetime.fromtimestamp(self._instant() / 1000, UTC)
+
+
+def forget(tx: Any, at: datetime) -> None:
+    """Let go of what killed workers set aside, when the month that it counted against is over."""
+    tx.execute(query("spend_forget"), {"before": f"{at - KEPT:%Y-%m-%d}"})
 
 
 def dollars(micros: int) -> str:

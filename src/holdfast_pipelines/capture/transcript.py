@@ -17,23 +17,31 @@ if TYPE_CHECKING:
 TAIL = 256 * 1024
 
 
+class NoTranscript(Exception):
+    """The file has whole lines, and none is a message; the text holds nothing of it."""
+
+
 def last_answers(path: str, *, since_prompt: bool) -> list[tuple[str, str]]:
     """The assistant's messages at the end of the main chain, oldest first: id and text. Thinking is left out.
 
     With `since_prompt` only those after the last prompt.
     """
     texts: dict[str, list[str]] = {}
-    for line in reversed(_tail(path)):
+    lines, messages = _tail(path), 0
+    for line in reversed(lines):
         entry = _entry(line)
-        if entry is None or entry.get("isSidechain"):
+        message = None if entry is None else entry.get("message")
+        if entry is None or not isinstance(message, dict):
             continue
-        message = entry.get("message")
-        if not isinstance(message, dict):
+        messages += 1
+        if entry.get("isSidechain"):
             continue
         if entry.get("type") == "user" and since_prompt and _is_prompt(message.get("content")):
             break
         if entry.get("type") == "assistant" and isinstance(message.get("id"), str):
             texts.setdefault(message["id"], [])[:0] = _texts(message.get("content"))
+    if not messages and len(lines) > 1:  # a single line may only not be whole yet
+        raise NoTranscript("nothing to keep: the event has no answer, and its transcript no message in the last 256 KB")
     return [(name, "\n".join(parts)) for name, parts in reversed(texts.items()) if parts]
 
 
@@ -46,7 +54,9 @@ def _tail(path: str) -> list[bytes]:
     finally:
         os.close(descriptor)
     lines = content.split(b"\n")
-    return lines[1:] if start else lines  # the first line of a tail is half a line
+    if start:
+        lines[0] = b""  # half a line
+    return lines
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:

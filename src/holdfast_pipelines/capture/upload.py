@@ -5,7 +5,9 @@ what came of it where the row still stands as it was; so a run may be killed any
 
 Pinning the same bytes again is the same pin. A transaction is signed, and its bytes, nonce and hash are stored, in the
 transaction that allots the nonce; from then on only these bytes are sent, however often. They are given up in two
-cases: the node refused them, or the nonce was spent on something else for good. The contract refuses a CID that it has.
+cases: the node refused them, or the nonce was spent on something else for good. If nobody mines them, the same call
+with a higher fee takes their place and their nonce, so the chain takes one of the two. The contract refuses a CID that
+it has.
 
 Whether the learning may still go out is asked before each step. What the node's pool has taken cannot be called back.
 """
@@ -220,22 +222,45 @@ class Mining:
         settled = newest.number - self._settings.confirmations
         # In this order: a receipt that is not there after the nonce was spent for good will never be there.
         spent = settled >= 0 and chain.next_nonce(account.address, at=settled) > row.tx_nonce
-        receipt = chain.receipt(row.chain_tx_hash)
-        if receipt is not None:
-            self._mined(row, chain, receipt, newest)
-        elif spent:
+        for tx_hash in _hashes(row):
+            receipt = chain.receipt(tx_hash)
+            if receipt is not None:
+                self._mined(row, chain, receipt, newest, tx_hash)
+                return
+        if spent:
             rows.write(self._app, "upload_unsigned", row.learning_id, hash=row.chain_tx_hash)
-        elif chain.knows(row.chain_tx_hash) or chain.next_nonce(account.address, at=newest.number) > row.tx_nonce:
+        elif (out := next(filter(chain.knows, _hashes(row)), None)) is not None and rows.is_stuck(row):
+            self._raise(row, chain, account, newest, out)
+        elif out == row.chain_tx_hash or chain.next_nonce(account.address, at=newest.number) > row.tx_nonce:
             rows.rest(row)
         else:
             self._broadcast(row, chain)  # the pool has lost it
             rows.rest(row)
 
+    def _raise(self, row: Upload, chain: Chain, account: registry.Account, newest: Block, out: str) -> None:
+        """Sign the same call again, with the same nonce and a fee that nodes take for a replacement."""
+        assert row.tx_raw is not None
+        if chain.next_nonce(account.address, at=newest.number) != row.tx_nonce:
+            rows.rest(row)  # it waits for another, not for its fee
+        fields = registry.fields_of(row.tx_raw)
+        tip = max(min(chain.tip(), self._settings.max_tip), _higher(fields["maxPriorityFeePerGas"]))
+        fee = max(min(2 * newest.base_fee + tip, self._settings.max_fee), _higher(fields["maxFeePerGas"]))
+        if fee > self._settings.max_fee or tip > self._settings.max_tip:
+            reason = "waits for lower fees: HOLDFAST_CAPTURE_MAX_FEE and HOLDFAST_CAPTURE_MAX_TIP allow no higher one"
+            rows.wait(self._app, row.learning_id, reason, rows.LATER)
+        signed = account.sign(fields | {"maxPriorityFeePerGas": tip, "maxFeePerGas": fee})
+        values = {"raw": signed.raw, "hash": signed.hash, "out": out, "replaced": row.chain_tx_hash}
+        with self._app.transaction() as tx:
+            if rows.allowed_in(tx, row.learning_id):
+                tx.execute(query("upload_raised"), values | {"learning_id": row.learning_id, "at": now()})
+                return  # or another run was quicker; either way the next step looks again
+        rows.rest(row)
+
     def _broadcast(self, row: Upload, chain: Chain) -> None:
         """Send the stored bytes, and no others."""
         if row.tx_raw is None or row.chain_tx_hash is None:
             return  # another run was quicker
-        if not rows.allowed(self._app, row.learning_id) and not self._out(chain, row.chain_tx_hash):
+        if not rows.allowed(self._app, row.learning_id) and not self._out(chain, row):
             rows.write(self._app, "upload_unsigned", row.learning_id, hash=row.chain_tx_hash)
             return
         try:
@@ -249,7 +274,7 @@ class Mining:
         """Whether a refusal means that the node has it, or that it must wait; any other is the end of it."""
         assert row.chain_tx_hash is not None
         text = error.text.lower()
-        if any(word in text for word in (*_KNOWN, *_NONCE)) or self._out(chain, row.chain_tx_hash):
+        if any(word in text for word in (*_KNOWN, *_NONCE)) or self._out(chain, row):
             return
         if any(word in text for word in _CHEAP):
             rows.write(self._app, "upload_unsigned", row.learning_id, hash=row.chain_tx_hash)
@@ -258,8 +283,7 @@ class Mining:
             raise error
         self._fail(row, f"the transaction was refused: {error}")
 
-    def _mined(self, row: Upload, chain: Chain, receipt: Receipt, newest: Block) -> None:
-        assert row.chain_tx_hash is not None
+    def _mined(self, row: Upload, chain: Chain, receipt: Receipt, newest: Block, tx_hash: str) -> None:
         assert row.ipfs_cid is not None
         rows.write(self._app, "upload_mined", row.learning_id, hash=row.chain_tx_hash, block=receipt.block)
         if newest.number - receipt.block + 1 < self._settings.confirmations:
@@ -268,11 +292,11 @@ class Mining:
         if standing is None or standing.hash != receipt.block_hash:
             rows.rest(row)  # the chain is being rearranged
         if not receipt.succeeded:
-            self._fail(row, f"the transaction {row.chain_tx_hash} was reverted: look at the account and the contract")
+            self._fail(row, f"the transaction {tx_hash} was reverted: look at the account and the contract")
         known = self._anchored(chain, row.ipfs_cid)
         if known is None or known.contributor != row.tx_account:
             raise Garbled(f"{chain.name} has mined the transaction, and the contract does not know of it")
-        self._confirm(row, row.chain_tx_hash, receipt.block)
+        self._confirm(row, tx_hash, receipt.block)
 
     def _confirm(self, row: Upload, tx_hash: str, block: int) -> None:
         with self._app.transaction() as tx:
@@ -311,11 +335,21 @@ class Mining:
         return found
 
     @staticmethod
-    def _out(chain: Chain, tx_hash: str) -> bool:
-        return chain.knows(tx_hash) or chain.receipt(tx_hash) is not None
+    def _out(chain: Chain, row: Upload) -> bool:
+        return any(chain.knows(tx_hash) or chain.receipt(tx_hash) is not None for tx_hash in _hashes(row))
 
     def _fail(self, row: Upload, text: str) -> NoReturn:
         where = {"status": row.status, "hash": row.chain_tx_hash}
         if not rows.write(self._app, "upload_failed", row.learning_id, error=text, **where):
             raise _Overtaken
         raise rows.coded(holdfast.Permanent(text))
+
+
+def _hashes(row: Upload) -> list[str]:
+    """What may be out, the newest first."""
+    return [tx_hash for tx_hash in (row.chain_tx_hash, row.tx_replaces) if tx_hash is not None]
+
+
+def _higher(fee: int) -> int:
+    """The least that nodes take for a replacement is a tenth more."""
+    return fee + fee // 8 + 1

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 LONGEST_WAIT = 60.0  # seconds
 SOON, LATER = 1.0, 5.0
 _PATIENT_FOR = 30.0
+RAISED_AFTER = 180.0  # seconds in which nobody mined it
 
 
 def row(app: App, learning_id: str) -> Upload:
@@ -68,8 +69,16 @@ def wait(app: App, learning_id: str, reason: str, seconds: float | None = None) 
 
 def rest(row: Upload) -> NoReturn:
     """Until the next block or so: soon at first, later when it takes long."""
-    since = datetime.now(UTC) - datetime.fromisoformat(row.tx_signed_at or row.updated_at)
-    raise holdfast.Snooze(SOON if since.total_seconds() < _PATIENT_FOR else LATER)
+    raise holdfast.Snooze(SOON if _age(row) < _PATIENT_FOR else LATER)
+
+
+def is_stuck(row: Upload) -> bool:
+    """Whether what was signed has waited so long for a block that its fee may be too low."""
+    return _age(row) > RAISED_AFTER
+
+
+def _age(row: Upload) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(row.tx_signed_at or row.updated_at)).total_seconds()
 
 
 def private(document: str) -> bool:

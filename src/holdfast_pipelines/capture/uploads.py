@@ -39,6 +39,7 @@ class Upload(NamedTuple):
     tx_account: str | None
     tx_nonce: int | None
     tx_raw: str | None
+    tx_replaces: str | None
     tx_signed_at: str | None
     tx_seen_at: str | None
     tx_block: int | None

@@ -71,6 +71,25 @@ def test_a_transcript_that_ends_in_half_a_line_is_read_up_to_it(home):
     assert home.log() == []
 
 
+@pytest.mark.parametrize(
+    "content",
+    ["no\nJSON\n", '{"type": "message", "text": "of another form"}\n', " " * 300_000 + "\n"],
+    ids=["no JSON", "another form", "one long line"],
+)
+def test_a_transcript_without_a_message_leaves_one_line(home, content):
+    (home.project / "transcript.jsonl").write_text(content)
+    home.event("Stop", stop_hook_active=False)
+    line = "nothing to keep: the event has no answer, and its transcript no message in the last 256 KB"
+    assert [entry.split(" ", 1)[1] for entry in home.log()] == [line]
+
+
+@pytest.mark.parametrize("path", [None, "", 7, ["x"]])
+def test_an_answer_that_is_nowhere_leaves_one_line(home, path):
+    home.event("Stop", stop_hook_active=False, transcript_path=path)
+    line = "nothing to keep: the event has no answer, and names no transcript"
+    assert [entry.split(" ", 1)[1] for entry in home.log()] == [line]
+
+
 def test_a_locked_database_is_not_waited_for(home):
     home.event("UserPromptSubmit", prompt="first")
     other = apsw.Connection(str(home.database))

@@ -131,6 +131,58 @@ def test_a_service_is_written_for_the_worker(home):
     assert f"HOLDFAST_CAPTURE_FOLDER={home.folder}" in unit.read_text()
 
 
+def everything(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def enabled(unit: Path) -> Path:
+    """The link that `systemctl --user enable` makes."""
+    link = unit.parent / "default.target.wants" / unit.name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(unit)
+    return link
+
+
+@pytest.mark.parametrize("scope", ["project", "user"])
+def test_uninstall_removes_what_install_made_and_says_so(home, scope):
+    folder = Path(home.environment["HOME"])
+    before = everything(folder)
+    arguments = ["--user"] if scope == "user" else ["--service"]
+    cli(home, "install", "--service", "--mcp", *arguments[: scope == "user"])
+    unit = folder / ".config" / "systemd" / "user" / install.UNIT
+    link, own = enabled(unit), unit.parent / f"{install.UNIT}.d"
+    own.mkdir()
+    told = cli(home, "uninstall", *arguments).stdout
+    assert everything(folder) - before == {
+        str(path.relative_to(folder)) for path in [*own.parents[:3], own, link.parent]
+    }
+    assert [line.split(" ")[0] for line in told.splitlines()] == ["removed"] * 4 + ["a"]
+    assert f"removed {unit}\n" in told
+    assert "systemctl --user stop" in told
+    again = cli(home, "uninstall", *arguments).stdout
+    assert (again.startswith("not in "), "removed" in again) == (True, False)
+
+
+def test_uninstall_leaves_what_install_did_not_make(home):
+    folder = Path(home.environment["HOME"])
+    cli(home, "install", "--service")
+    unit = folder / ".config" / "systemd" / "user" / install.UNIT
+    told = cli(home, "uninstall")
+    assert f"left {unit}, which other projects may use: `holdfast capture uninstall --service`" in told.stdout
+    unit.write_text("[Service]\nExecStart=/usr/bin/other\n# holdfast_pipelines.capture.work:app\n")
+    (home.project / ".claude").mkdir()
+    settings, real = home.project / ".claude" / "settings.json", home.project / "settings-of-mine.json"
+    real.write_text("{}")
+    settings.symlink_to(real)
+    (home.project / ".mcp.json").write_text("{}")
+    cli(home, "install")
+    assert f"taken out of {settings}" in cli(home, "uninstall", "--service").stdout
+    assert unit.exists()
+    assert settings.is_symlink()
+    assert json.loads(real.read_text()) == {}
+    assert (home.project / ".mcp.json").read_text() == "{}"
+
+
 def test_learnings_are_asked_for_by_word_and_by_id(home):
     assert cli(home, "learnings", "search", "nothing", "--json").stdout == "[]\n"
     missing = cli(home, "learnings", "show", "x", "--json")

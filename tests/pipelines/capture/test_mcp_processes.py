@@ -16,6 +16,12 @@ from tests.pipelines.capture.test_mcp import SESSION
 
 pytestmark = pytest.mark.slow
 
+OTHER = (
+    "The timeout was caused by a missing index: each search read the whole table of orders.\n\n"
+    "Use a guarded upsert with a unique key instead of a delete and an insert. Always look at the plan first:\n\n"
+    "```sql\nexplain query plan select * from orders where customer = :customer\n```\n\n"
+    "The root cause of this bug stays hidden as long as the table is small."
+)
 CLIENT = """
 import asyncio, json, sys
 from mcp import Client
@@ -47,7 +53,7 @@ def at_work(home) -> bool:
 
 
 def test_two_servers_share_one_worker_and_the_second_takes_over(home):
-    other = [(role, text.replace("guarded update", "guarded upsert")) for role, text in SESSION]
+    other = [*SESSION[:-1], ("assistant", OTHER)]
     with Asker(home) as first:
         wait_for(lambda: at_work(home), "a worker works")
         with Asker(home) as second:

@@ -71,8 +71,9 @@ def test_install_registers_it_and_uninstall_takes_it_out(home, scope):
     entry = json.loads(path.read_text())["mcpServers"][registration.NAME]
     assert entry["env"] == {"HOLDFAST_CAPTURE_FOLDER": str(home.folder)}
     assert "already in" in cli(home, "install", "--mcp", *user).stdout
-    assert f"taken out of {path}" in cli(home, "uninstall", *user).stdout
-    assert json.loads(path.read_text()) == {}
+    told = cli(home, "uninstall", *user).stdout
+    assert f"removed {path}, which held nothing else: {registration.NAME}" in told
+    assert not path.exists()
 
 
 def test_without_being_asked_install_registers_nothing(home):

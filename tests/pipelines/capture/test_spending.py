@@ -7,7 +7,7 @@ import random
 import subprocess
 import sys
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -95,6 +95,21 @@ def test_a_day_ends_at_midnight_and_a_month_with_its_last_day(app, clock):
     refusal(purse, 1)
     clock.advance(0.001)
     assert purse.reserve(1_000)
+
+
+def test_what_was_set_aside_is_forgotten_when_no_cap_asks_for_it(tmp_path):
+    app = application({"HOLDFAST_CAPTURE_FOLDER": str(tmp_path / "data")})
+    now = datetime.now(UTC)
+    for days in (0, 31, 40, 41, 400):
+        then = int((now - timedelta(days=days)).timestamp() * 1000)
+        Purse(app, Caps(day=10_000, month=100_000), lambda then=then: then).reserve(1_000 + days)
+    app.enqueue("sweep:capture_rows_without_a_job", queue="capture")
+    drain(app)
+    left = [micros for (micros,) in rows(app, "select micros from spending_held order by micros")]
+    app.close()
+    assert left[:2] == [1_000, 1_031]
+    assert 1_400 not in left
+    assert 1_041 not in left
 
 
 def test_what_a_killed_worker_set_aside_counts_until_its_day_is_over(app, clock):

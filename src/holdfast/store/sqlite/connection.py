@@ -125,12 +125,12 @@ class Connection:
         """Fold the log into the file and cut it to nothing; False if a reader stood in the way."""
         return not self.execute("pragma wal_checkpoint(truncate)")[0][0]
 
-    def prepare(self, synchronous: str, wal_limit: int) -> None:
-        """Set what every connection needs, and make sure that SQLite took it."""
+    def prepare(self, synchronous: str, wal_limit: int, *, shares: bool = True) -> None:
+        """Set what every connection needs, and make sure that SQLite took it; with `shares`, beside others' tables."""
         if self._journal() != "wal":  # which is written into the file
             from holdfast.store.sqlite.schema import refuse_foreign  # noqa: PLC0415
 
-            refuse_foreign(self)
+            refuse_foreign(self, shares=shares)
         wanted: dict[str, tuple[str | int, str]] = {
             "journal_mode": ("wal", "wal"),
             "synchronous": (synchronous, {"full": "2", "normal": "1"}[synchronous]),

@@ -54,19 +54,32 @@ def ensure_schema(
         raise
 
 
-def refuse_foreign(connection: Connection) -> None:
+def refuse_foreign(connection: Connection, *, shares: bool = True) -> None:
     """Look before the first change: a file that is somebody else's, or too new, must stay as it is."""
-    _version(connection, {name: _query(name) for name in ("tables", "schema_version", "move_look")})
+    version = _version(connection, {name: _query(name) for name in ("tables", "schema_version", "move_look")})
+    if not version and not shares:
+        _refuse_others(connection)
 
 
 def refuse_older(connection: Connection, queries: Queries) -> bool:
     """For those who may make tables where there are none, but not change what others made: whether there are some."""
     version = _version(connection, queries)
-    if version not in (0, len(MIGRATIONS)):
+    if not version:
+        _refuse_others(connection)
+    elif version != len(MIGRATIONS):
         raise StoreError(
             "SCHEMA_MISSING", f"{connection.location.path} is of an older Holdfast: run `holdfast migrate` first"
         )
     return version > 0
+
+
+def _refuse_others(connection: Connection) -> None:
+    if connection.execute(_query("others"))[0][0]:
+        raise StoreError(
+            "FOREIGN_TABLES",
+            f"{connection.location.path} is a database that Holdfast did not make: move it, or give the path of "
+            "another file; nothing was changed",
+        )
 
 
 def has_schema(location: Location) -> bool:

@@ -296,7 +296,10 @@ class SqliteStore:
         connection = Connection(self.location)
         try:
             self.location.check(connection.library_version())
-            self.retrying(connection, lambda: connection.prepare(self.location.synchronous, WAL_LIMIT))
+            self.retrying(
+                connection,
+                lambda: connection.prepare(self.location.synchronous, WAL_LIMIT, shares=self._migrates),
+            )
             connection.identity = self.location.identity()
         except BaseException:
             connection.close(keep_log=True)

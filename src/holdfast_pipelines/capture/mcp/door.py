@@ -7,17 +7,29 @@ nobody foresaw is named by its kind alone, because its text may quote anything (
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.stdio import stdio_server
 from pydantic import ValidationError
 
 import holdfast
+from holdfast_pipelines.capture.mcp.requests import Requests
 
 
 class Door(MCPServer[Any]):
     """Tools and resources, with errors in our words."""
+
+    async def run_stdio_async(self) -> None:
+        """Serve standard input and output; what cannot be read is answered, too."""
+        requests = Requests(sys.stdin.buffer)
+        given: Any = requests  # the SDK reads lines, and asks no more of it
+        async with stdio_server(stdin=given) as (read, write):
+            requests.begin(write)
+            server = self._lowlevel_server
+            await server.run(read, write, server.create_initialization_options())
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Call a tool; ToolError says what was wrong with the call."""

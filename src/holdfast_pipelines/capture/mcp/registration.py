@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import holdfast
-from holdfast_pipelines.capture.install import PLACES, read_object, write_whole
+from holdfast_pipelines.capture.install import PLACES, read_object, write_rest, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,7 @@ def unregister(path: Path) -> bool:
         return False
     if not servers:
         del settings["mcpServers"]
-    write_whole(path, settings)
+    write_rest(path, settings)
     return True
 
 

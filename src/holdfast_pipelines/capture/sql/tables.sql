@@ -123,6 +123,7 @@ create table uploads (
   tx_account text,
   tx_nonce integer,
   tx_raw text, -- signed, and stored before anybody else sees it
+  tx_replaces text, -- the hash of the one with a lower fee that was out before
   tx_signed_at text,
   tx_seen_at text, -- when the node first answered about it
   tx_block integer,

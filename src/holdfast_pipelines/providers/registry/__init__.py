@@ -61,6 +61,17 @@ class Account:
         return Signed("0x" + bytes(signed.raw_transaction).hex(), "0x" + bytes(signed.hash).hex())
 
 
+def fields_of(raw: str) -> dict[str, Any]:
+    """What was signed."""
+    _web3()
+    from eth_account.typed_transactions.typed_transaction import TypedTransaction  # noqa: PLC0415
+    from hexbytes import HexBytes  # noqa: PLC0415
+
+    found = TypedTransaction.from_bytes(HexBytes(raw)).as_dict()
+    names = ("chainId", "nonce", "to", "data", "gas", "maxFeePerGas", "maxPriorityFeePerGas")
+    return {name: found[name] for name in names}
+
+
 def upload_data(cid: str, metadata_hash: bytes, license_: str) -> str:
     """The call that anchors a CID."""
     return str(_contract().encode_abi("uploadLearning", args=[cid, metadata_hash, license_]))
