@@ -72,14 +72,14 @@ class BatchVerbs(NewestVerbs):
         return {batch_id: (version, status) for batch_id, version, status in found}
 
     def items(self, batch_id: str, *, after: int, limit: int, failed: bool) -> list[dict[str, Any]]:
-        from holdfast.model.job import loads  # noqa: PLC0415  # a cold hook asks for no items
+        from holdfast.model.job import readable  # noqa: PLC0415  # a cold hook asks for no items
 
         return [
             {
                 "number": number,
                 "status": "done" if status == "done" else "failed",
-                "result": loads(result),
-                "error": loads(error),
+                "result": readable(result),
+                "error": readable(error),
                 "job": job_id,
             }
             for number, status, result, error, job_id in self.run(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.engine import jobs
 from holdfast.engine.leases import progress
 from holdfast.engine.sealing import unseal
-from holdfast.model.errors import BadInput, StoreError
+from holdfast.model.errors import BadInput, PayloadError, StoreError
 from holdfast.model.job import loads
 from holdfast.model.payload import encode
 from holdfast.worker.following import asked_for, inherit
@@ -81,7 +81,10 @@ class JobContext:
     @property
     def context(self) -> dict[str, Any]:
         """Who asked for it: user_id, user_role, correlation_id, trace_id."""
-        return loads(self._claim.context)  # type: ignore[no-any-return]
+        try:
+            return loads(self._claim.context)  # type: ignore[no-any-return]
+        except ValueError:
+            raise PayloadError("PAYLOAD_NOT_JSON", f"context of job {self._claim.id} is not JSON") from None
 
     @property
     def auth(self) -> dict[str, Any] | None:
