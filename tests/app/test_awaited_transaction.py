@@ -8,7 +8,7 @@ import pytest
 
 import holdfast
 from holdfast.engine import jobs
-from holdfast.model.errors import BadInput
+from holdfast.model.errors import BadInput, Conflict
 from holdfast.model.status import Status
 from holdfast.testing import drain
 from holdfast.worker import transaction as blocks
@@ -60,6 +60,22 @@ def test_a_block_that_raises_leaves_nothing(house, second):
     handle = first.enqueue()
     drain(house)
     assert (handle.status(), notes(house), children(house)) == (Status.DEAD_LETTER, [], [])
+
+
+def test_a_run_that_is_no_longer_its_worker_s_rolls_back_all_of_it(house):
+    codes = []
+
+    @house.job
+    async def first(job: holdfast.JobContext) -> None:
+        await asyncio.to_thread(house.cancel, job.id)
+        with pytest.raises(Conflict) as refused:
+            async with job.transaction() as tx:
+                await tx.execute("insert into mine values ('written')")
+        codes.append(refused.value.code)
+
+    handle = first.enqueue()
+    drain(house)
+    assert (handle.status(), codes, notes(house)) == (Status.CANCELLED, ["LEASE_LOST"], [])
 
 
 def test_a_cancel_in_a_block_is_undone_with_it(house, second):
