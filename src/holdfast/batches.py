@@ -113,7 +113,7 @@ class Batch:
         self.created = created
 
     def progress(self) -> dict[str, Any]:
-        """How far it is: total, done, failed, running, percent."""
+        """How far it is: total, done, failed, cancelled, running, percent."""
         from holdfast.engine import batches as verbs  # noqa: PLC0415
 
         return _progress(self._app.desk.read(verbs.get, self.id))
@@ -125,11 +125,11 @@ class Batch:
         return _progress(await self._app.desk.aread(verbs.get, self.id))
 
     def results(self, *, after: int | None = None) -> Iterator[tuple[int, str, Any]]:
-        """(number, `done`, result) or (number, `failed`, error) of each item that has ended, by number."""
+        """(number, `done`, result) or (number, `failed` or `cancelled`, error) of each ended item, by number."""
         return self._items(after, failed=False)
 
     def errors(self, *, after: int | None = None) -> Iterator[tuple[int, str, Any]]:
-        """Those of the items that failed."""
+        """Those of the items that failed or were cancelled."""
         return self._items(after, failed=True)
 
     async def aresults(self, *, after: int | None = None, failed: bool = False) -> AsyncIterator[tuple[int, str, Any]]:
@@ -167,7 +167,7 @@ class Batch:
         return self.await_end().__await__()
 
     def cancel(self) -> int:
-        """Cancel what has not ended; answers how many jobs were. Their items count as failed, and so the batch ends."""
+        """Cancel what has not ended; answers how many jobs were. Their items count as cancelled; the batch ends."""
         from holdfast.engine import batches as verbs  # noqa: PLC0415
 
         cancelled, left = 0, True
@@ -346,7 +346,7 @@ def _watch(app: App) -> Watch:
 
 def _progress(batch: Stored) -> dict[str, Any]:
     told = batch.as_json()
-    return {name: told[name] for name in ("total", "done", "failed", "running", "percent")}
+    return {name: told[name] for name in ("total", "done", "failed", "cancelled", "running", "percent")}
 
 
 def _outcome(item: dict[str, Any]) -> tuple[int, str, Any]:

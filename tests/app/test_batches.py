@@ -49,11 +49,11 @@ def numbers(count: int) -> Iterator[dict[str, int]]:
 def test_a_handler_runs_over_many_items(app, clock, square, report, called):
     batch = app.map(square, numbers(30), chunk=7, callback=report, group="shop")
     assert batch.created
-    assert batch.progress() == {"total": 30, "done": 0, "failed": 0, "running": 30, "percent": 0.0}
+    assert batch.progress() == {"total": 30, "done": 0, "failed": 0, "cancelled": 0, "running": 30, "percent": 0.0}
     assert [len(job.payload["items"]) for job in app.jobs()] == [2, 7, 7, 7, 7]
     assert {(job.group, job.batch, job.item) for job in app.jobs()} == {("shop", batch.id, None)}
     drain(app)
-    assert batch.progress() == {"total": 30, "done": 28, "failed": 1, "running": 1, "percent": 96.7}
+    assert batch.progress() == {"total": 30, "done": 28, "failed": 1, "cancelled": 0, "running": 1, "percent": 96.7}
     (alone,) = app.jobs(status="queued")
     assert (alone.item, alone.attempts, alone.group, alone.payload) == (13, 1, "shop", {"n": 13})
     assert called == []
@@ -151,13 +151,14 @@ async def test_a_wait_may_be_too_short(app, square):
     with pytest.raises(holdfast.BadInput):
         await batch.await_end(timeout="soon")
     assert await batch.acancel() == 1
-    assert (await batch)["failed"] == 3
+    assert (await batch)["cancelled"] == 3
 
 
 def test_a_wait_ends_with_the_batch(app, square, in_thread):
     batch = app.map(square, numbers(3))
     in_thread(batch.cancel)
-    assert batch.wait(timeout=10)["failed"] == 3
+    assert batch.wait(timeout=10)["cancelled"] == 3
+    assert {status for _, status, _ in batch.errors()} == {"cancelled"}
 
 
 def test_the_callback_may_be_a_call_with_options(app, square, report, called):

@@ -63,9 +63,9 @@ def test_items_are_listed(cli, app, batch):
 def test_a_batch_is_cancelled(cli, batch, form):
     answer = cli("batch", "cancel", batch.id, *form)
     if form:
-        assert (answer.json["failed"], answer.json["cancelled_jobs"]) == (4, 1)
+        assert (answer.json["cancelled"], answer.json["cancelled_jobs"]) == (4, 1)
     else:
-        assert answer.out == f"batch {batch.id} has ended: 0 items done, 4 failed\n"
+        assert answer.out == f"batch {batch.id} has ended: 0 items done, 0 failed, 4 cancelled\n"
 
 
 def test_a_job_tells_of_its_batch(cli, app, batch):

@@ -8,6 +8,7 @@ from tests.cli.given import process
 
 
 def test_a_job_is_stored_and_its_id_printed(cli, app):
+    app.jobs()
     answer = cli("enqueue", "thumbnail", "--payload", '{"path": "a.png"}')
     job = app.get(answer.out.strip())
     assert (answer.code, answer.err) == (0, "")

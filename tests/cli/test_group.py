@@ -60,6 +60,14 @@ def test_groups_and_tenants_are_paused_and_resumed(cli, app):
     assert cli("tenants", "list").err == "no tenant is paused\n"
 
 
+def test_a_pause_before_the_first_job_says_that_none_is_known(cli, app):
+    app.enqueue("mail", group="known")
+    unknown, known = cli("group", "pause", "unheard-of"), cli("group", "pause", "known")
+    assert (unknown.code, known.err) == (0, "")
+    assert "no job of this group is known yet" in unknown.err
+    assert app.get(app.enqueue("mail", group="unheard-of").id).held
+
+
 def test_a_key_that_holds_escapes_is_shown_harmlessly(cli, app):
     key = "".join(letter for letter in EVIL if letter.isprintable())
     app.enqueue("mail", group=key)

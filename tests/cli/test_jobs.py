@@ -18,6 +18,17 @@ def test_a_listing_is_an_array_of_jobs_newest_first(cli, app):
     assert set(found[0]) >= CONTRACT_FIELDS
 
 
+def test_what_another_program_wrote_is_marked_and_hides_nobody(cli, app):
+    ids = [app.enqueue("tick").id for _ in range(3)]
+    with app.transaction() as tx:
+        tx.execute("update job_queue set payload = '{oops', context = 'x' where id = ?", (ids[1],))
+    found = cli("jobs", "--json").json
+    assert [job["id"] for job in found] == ids[::-1]
+    assert (found[1]["payload"]["code"], found[1]["context"]["code"]) == ("STORED_NOT_JSON", "STORED_NOT_JSON")
+    assert cli("job", "show", ids[1], "--json").json["payload"]["code"] == "STORED_NOT_JSON"
+    assert cli("jobs").code == 0
+
+
 def test_an_empty_listing_is_an_empty_array(cli, app):
     app.jobs()
     answer = cli("jobs", "--json")

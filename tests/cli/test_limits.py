@@ -5,6 +5,16 @@ from __future__ import annotations
 import pytest
 
 
+@pytest.mark.parametrize(
+    "words", [("limits", "set", "api", "--rate", "5"), ("group", "pause", "g"), ("queues", "pause", "default")]
+)
+def test_who_acts_where_no_store_is_learns_which_file_was_made(bare, tmp_path, words):
+    first, second = bare(*words), bare(*words)
+    assert (first.code, second.code) == (0, 0)
+    assert f"a new database was made: {tmp_path}/here/holdfast.db" in first.err
+    assert "made" not in second.err
+
+
 def test_limits_are_set_listed_dropped_and_reset(cli):
     assert cli("limits", "set", "domain", "--concurrency", "1").out == "domain: 1 at once\n"
     assert cli("limits", "set", "api", "--rate", "100", "--per", "1m").out == "api: 100 starts in 60 s\n"

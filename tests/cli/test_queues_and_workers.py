@@ -3,7 +3,18 @@ from __future__ import annotations
 from holdfast.model.status import Status
 from tests.cli.given import dead, ended, running, worker
 
-COUNTS = {"waiting", "running", "expired", "dead", "failed", "awaiting_auth", "completed_1h", "ended_badly_1h"}
+COUNTS = {
+    "waiting",
+    "limited",
+    "blocked",
+    "running",
+    "expired",
+    "dead",
+    "failed",
+    "awaiting_auth",
+    "completed_1h",
+    "ended_badly_1h",
+}
 
 
 def test_queues_are_listed_with_their_types_taken_together(cli, app):
@@ -80,6 +91,16 @@ def test_figures_are_shown_by_queue_and_type(cli, app):
     table = cli("stats").out
     assert "default (paused)" in table
     assert "50 %" in table
+
+
+def test_jobs_that_wait_for_others_have_a_column_where_there_are_some(cli, app):
+    parent = app.enqueue("mail")
+    assert "BLOCKED" not in cli("stats").out
+    app.enqueue("mail", depends_on=parent)
+    head, line = cli("stats").out.splitlines()
+    assert head.split()[2:6] == ["WAIT", "BLOCKED", "LIMITED", "OLDEST"]
+    assert line.split()[2:4] == ["1", "1"]
+    assert "1 blocked" in cli("top", "--once").out
 
 
 def test_nothing_to_count_says_so(cli, app):

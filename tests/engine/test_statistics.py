@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.engine import limits
 from holdfast.engine.figures import statistics
+from holdfast.model.limit import limit_of
 from tests.engine.given import (
     DONE,
     HOUR,
@@ -45,6 +47,22 @@ def test_every_state_is_counted_where_it_belongs(desk):
     assert {name: told[name] for name in ("waiting", "running", "expired", "dead", "failed", "awaiting_auth")} == {
         "waiting": 2, "running": 1, "expired": 0, "dead": 1, "failed": 1, "awaiting_auth": 1,
     }  # fmt: skip
+
+
+def test_jobs_that_wait_for_others_or_for_limits_are_told_apart(desk):
+    desk.write(limits.set_limit, limit_of("api", concurrency=1), by="me")
+    parent = enqueue(desk, kind="parent")
+    for _ in range(3):
+        enqueue(desk, kind="child", depends_on=[parent])
+    for _ in range(2):
+        enqueue(desk, kind="call", limits=["api"])
+    lines = {line["type"]: line for line in desk.read(statistics)["lines"]}
+    assert {kind: (line["waiting"], line["limited"], line["blocked"]) for kind, line in lines.items()} == {
+        "parent": (1, 0, 0),
+        "child": (0, 0, 3),
+        "call": (2, 2, 0),
+    }
+    assert [line["blocked"] for line in desk.read(statistics, cap=2)["lines"] if line["type"] == "child"] == [2]
 
 
 def test_lines_are_kept_apart_by_queue_and_type_and_sorted(desk):

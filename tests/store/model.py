@@ -245,7 +245,7 @@ class Model:
             and row.queue not in self.paused
             and (row.queue, row.kind, row.payload_version) in lanes
         ]
-        taken = sorted(due, key=lambda row: (0 if alone else row.priority, row.due, row.id))[:limit]
+        taken = sorted(due, key=lambda row: (row.priority, row.due, row.id))[:limit]
         for row in taken:
             row.status, row.owner, row.until = "in_progress", owner, self.now + lease_ms
             row.token += 1

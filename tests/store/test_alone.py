@@ -47,6 +47,14 @@ def test_a_suspect_is_claimed_for_a_process_of_its_own_only(store):
     assert get(store, job_id).held == ALONE  # until the run has ended by itself
 
 
+def test_suspects_are_taken_by_priority_then_time(store):
+    ids = [enqueue(store, priority=priority) for priority in (9, 5, 5, 1)]
+    for run in claim(store, limit=4):
+        finish(store, run, SUSPECTED)
+    turns = [claim_alone(store)[0].id for _ in range(4)]
+    assert turns == [ids[3], ids[1], ids[2], ids[0]]
+
+
 def test_a_crash_alone_counts(store):
     ended(store, SUSPECTED)
     (run,) = claim_alone(store)

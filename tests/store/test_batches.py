@@ -70,6 +70,10 @@ def counts(store: Any, batch_id: str) -> tuple[int, int, int]:
     return found.done, found.failed, found.running
 
 
+def cancelled(store: Any, batch_id: str) -> int:
+    return store.read(lambda tx: tx.batch(batch_id)).cancelled
+
+
 def ended(store: Any, batch_id: str) -> bool:
     return store.read(lambda tx: tx.batch(batch_id)).ended_at is not None
 
@@ -178,14 +182,16 @@ def test_whoever_lost_the_lease_stores_no_item(store, clock):
 
 
 @pytest.mark.parametrize("begun", [True, False])
-def test_items_of_a_cancelled_chunk_that_never_ran_have_failed(store, begun):
+def test_items_of_a_cancelled_chunk_that_never_ran_are_cancelled(store, begun):
     batch = chunked(store, 3)
     job_id = store.read(lambda tx: tx.list_jobs({}, "~", 1))[0][0].id
     if begun:
         run = claim_one(store)
         assert store_items(store, run, done(0))
     cancel(store, job_id)
-    assert counts(store, batch) == ((1, 2, 0) if begun else (0, 3, 0))
+    assert counts(store, batch) == ((1, 0, 0) if begun else (0, 0, 0))
+    assert cancelled(store, batch) == (2 if begun else 3)
+    assert {status for _, status in items(store, batch)} == ({"done", "cancelled"} if begun else {"cancelled"})
     assert callbacks(store) == 1
 
 
@@ -238,8 +244,8 @@ def test_items_that_are_jobs_end_with_them(store):
     finish(store, runs[0], DONE)
     finish(store, runs[1], FAILED)
     cancel(store, runs[2].id)
-    assert counts(store, batch) == (1, 2, 0)
-    assert items(store, batch) == [(0, "done"), (1, "failed"), (2, "failed")]
+    assert (counts(store, batch), cancelled(store, batch)) == ((1, 1, 0), 1)
+    assert items(store, batch) == [(0, "done"), (1, "failed"), (2, "cancelled")]
     assert callbacks(store) == 1
 
 
@@ -300,7 +306,7 @@ def test_cancelling_a_batch_ends_all_that_has_not(store):
     run = claim_one(store)
     store_items(store, run, done(0), own(1))
     assert write(store, lambda tx: batches.cancel(tx, batch)) == (3, False)
-    assert counts(store, batch) == (1, 3, 0)
+    assert (counts(store, batch), cancelled(store, batch)) == ((1, 0, 0), 3)
     assert not finish(store, run, DONE)
     assert write(store, lambda tx: batches.cancel(tx, batch)) == (0, False)
     assert callbacks(store) == 1
@@ -311,7 +317,7 @@ def test_a_batch_is_cancelled_piece_by_piece(store):
     error = ERROR
     for left in (True, False):
         assert write(store, lambda tx: tx.cancel_batch(batch, limit=2, tenant=None, error=error))[1] is left
-    assert counts(store, batch) == (0, 3, 0)
+    assert (counts(store, batch), cancelled(store, batch)) == ((0, 0, 0), 3)
     assert write(store, lambda tx: tx.cancel_batch("none", limit=2, tenant=None, error=error)) == (0, False)
 
 

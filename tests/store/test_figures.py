@@ -137,7 +137,7 @@ def test_what_ended_badly_is_counted(store):
 
 
 def test_an_empty_store_has_an_empty_overview(store):
-    assert overview(store) == {"waiting": [], "running": [], "dead": [], "paused": []}
+    assert overview(store) == {"waiting": [], "limited": [], "blocked": [], "running": [], "dead": [], "paused": []}
 
 
 def test_the_depth_of_a_queue_is_counted_up_to_a_cap(store, clock):

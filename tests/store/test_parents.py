@@ -179,6 +179,25 @@ def test_a_chain_falls_to_its_last_job(store):
     assert get(store, chain[-1]).error["parent"] == chain[-2]
 
 
+def test_a_longer_chain_takes_no_more_statements(store, monkeypatch):
+    asked = []
+    kind = store.read(type)
+    for name in ("run", "change"):
+        plain = getattr(kind, name)
+        monkeypatch.setattr(
+            kind, name, lambda tx, query, plain=plain, **more: asked.append(query) or plain(tx, query, **more)
+        )
+    counts = []
+    for length in (3, 30):
+        chain = [enqueue(store)]
+        for _ in range(length):
+            chain.append(child_of(store, chain[-1]))
+        asked.clear()
+        cancel(store, chain[0])
+        counts.append(sum(query.startswith("parents_") for query in asked))
+    assert counts[0] == counts[1], asked
+
+
 def test_a_cancelled_child_stays_so_when_its_parent_completes(store):
     parent = enqueue(store)
     child = child_of(store, parent)

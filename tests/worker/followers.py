@@ -56,6 +56,17 @@ def write_alone(job: holdfast.JobContext, doom: float | None = None, rest: float
 
 
 @app.job(**USUAL)
+async def write_awaited(job: holdfast.JobContext, doom: float | None = None) -> str:
+    note(job, "began")
+    job.follow_up(following.call(of=job.id))
+    async with job.transaction() as tx:
+        await tx.execute(f"insert into ledger values ('{job.id}')")
+        tx.result = "written"
+        _die_within(job, doom)
+    return "ignored"
+
+
+@app.job(**USUAL)
 def write_late(job: holdfast.JobContext) -> None:
     """Comes to its transaction only after it was told to stop."""
     note(job, "began")

@@ -46,7 +46,7 @@ def followed(shop: Workshop) -> Counter[str]:
 def test_every_kind_of_handler_leaves_its_follow_up_and_ends_its_run_itself(shop: Workshop):
     shop.start(spec=SPEC)
     asked = [shop.enqueue(kind) for kind in ("ask_loop", "ask_thread", "ask_alone", "ask_alone_loop")]
-    written = [shop.enqueue(kind) for kind in ("write_loop", "write_thread", "write_alone")]
+    written = [shop.enqueue(kind) for kind in ("write_loop", "write_awaited", "write_thread", "write_alone")]
     for job in shop.ended(*asked, *written):
         assert (job.status, job.attempts) == (Status.COMPLETED, 1), job.error
         assert job.result == ("asked" if job.id in asked else "written")
@@ -57,7 +57,7 @@ def test_every_kind_of_handler_leaves_its_follow_up_and_ends_its_run_itself(shop
 
 def test_a_kill_between_the_handler_s_end_and_the_commit_leaves_all_or_nothing(shop: Workshop):
     shop.start("--processes", 2, spec=SPEC)
-    kinds = ("ask_loop", "ask_thread", "ask_alone", "write_loop", "write_thread", "write_alone")
+    kinds = ("ask_loop", "ask_thread", "ask_alone", "write_loop", "write_awaited", "write_thread", "write_alone")
     doomed = []
     for _ in range(DOOMED):
         batch = [shop.enqueue(kind, {"doom": WINDOW}, max_attempts=20) for kind in kinds]

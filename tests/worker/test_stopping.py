@@ -140,6 +140,7 @@ def test_a_signal_while_the_application_is_imported_ends_it_well(workshop: Works
     worker.process.send_signal(number)
     assert worker.process.wait(60) == 0
     assert time.monotonic() - begun < 20
+    assert "died" not in workshop.errors()
 
 
 def test_a_signal_while_children_are_made_reaches_them(workshop: Workshop):

@@ -42,7 +42,7 @@ def command() -> None:
 @url_option
 @json_option
 def show(batch_id: str, url: str | None, *, as_json: bool) -> None:
-    """Show one batch: how many of its items are done, failed, and still to come."""
+    """Show one batch: how many of its items are done, failed, cancelled, and still to come."""
     with opened(url) as app:
         now, batch = app.desk.read(dated, verbs.get, batch_id)
     if as_json:
@@ -58,7 +58,7 @@ def show(batch_id: str, url: str | None, *, as_json: bool) -> None:
     )
 )
 @click.argument("batch_id", metavar="ID")
-@click.option("--failed", is_flag=True, help="Only those that failed.")
+@click.option("--failed", is_flag=True, help="Only those that failed or were cancelled.")
 @click.option("--after", type=click.IntRange(0), metavar="NUMBER", help="Only items above this number.")
 @click.option("--limit", type=click.IntRange(1, 1_000), default=100, show_default=True, help="How many.")
 @url_option
@@ -83,7 +83,7 @@ def items(batch_id: str, after: int | None, limit: int, url: str | None, *, fail
 
 
 @command.command(
-    examples=(("holdfast batch cancel ID", "what has not ended counts as failed; then the callback runs"),)
+    examples=(("holdfast batch cancel ID", "what has not ended counts as cancelled; then the callback runs"),)
 )
 @click.argument("batch_id", metavar="ID")
 @url_option
@@ -93,12 +93,14 @@ def cancel(batch_id: str, url: str | None, *, as_json: bool) -> None:
     with opened(url) as app:
         jobs = app.batch(batch_id).cancel()
         batch = app.desk.read(verbs.get, batch_id)
-    told = f"batch {clean(batch.id)} has ended: {count(batch.done)} items done, {count(batch.failed)} failed"
-    click.echo(json_text(batch.as_json() | {"cancelled_jobs": jobs}, indent=2) if as_json else told)
+    told = f"{count(batch.done)} items done, {count(batch.failed)} failed{_cancelled(batch)}"
+    plain = f"batch {clean(batch.id)} has ended: {told}"
+    click.echo(json_text(batch.as_json() | {"cancelled_jobs": jobs}, indent=2) if as_json else plain)
 
 
 def _fields(batch: Batch, now: int) -> list[tuple[str, object]]:
-    counted = f"{count(batch.done)} done, {count(batch.failed)} failed, {count(batch.running)} to come"
+    ended = f"{count(batch.done)} done, {count(batch.failed)} failed{_cancelled(batch)}"
+    counted = f"{ended}, {count(batch.running)} to come"
     fields = [
         ("id", batch.id),
         ("type", batch.type),
@@ -113,6 +115,10 @@ def _fields(batch: Batch, now: int) -> list[tuple[str, object]]:
         ("ended", "" if batch.ended_at is None else _moment(batch.ended_at, now)),
     ]  # fmt: skip
     return [(name, value) for name, value in fields if value not in (None, "")]
+
+
+def _cancelled(batch: Batch) -> str:
+    return f", {count(batch.cancelled)} cancelled" if batch.cancelled else ""
 
 
 def _moment(at: str, now: int) -> str:

@@ -131,6 +131,7 @@ def _summary(view: View) -> Text:
     parts += [f"{many(expired, 'lease')} expired"] if expired else []
     parked = sum(line["awaiting_auth"] for line in view.lines)
     parts += [f"{count(parked)} parked"] if parked else []
+    parts += [f"{count(held)} {name}" for name in ("blocked", "limited") if (held := sum(x[name] for x in view.lines))]
     parts += [f"next tick {age(view.next_tick, view.now)}"] if view.next_tick is not None else []
     parts += [f"{one['scope']} {clean(one['name'])} paused" for one in view.pauses[:_MOST_PAUSES]]
     return Text(" " + " · ".join(parts), no_wrap=True, overflow="ellipsis")
@@ -159,7 +160,8 @@ def _table(section: Section, share: int) -> RenderableType:
 def _lines(view: View, *, wide: bool) -> Section:
     columns = [("QUEUE", "<", 2), ("TYPE", "<", 3), ("WAIT", ">", 0), ("OLDEST", ">", 0), ("RUN", ">", 0)]
     columns += [("DONE/MIN", ">", 0), ("OK", ">", 0), ("P50", ">", 0), ("P95", ">", 0)]
-    columns += [("P99", ">", 0), ("TOTAL P95", ">", 0), ("PARKED", ">", 0), ("FAILED", ">", 0)] if wide else []
+    more = ("P99", "TOTAL P95", "BLOCKED", "LIMITED", "PARKED", "FAILED") if wide else ()
+    columns += [(name, ">", 0) for name in more]
     columns += [("DEAD", ">", 0)]
     busiest = sorted(view.lines, key=lambda line: (-line["waiting"] - line["running"], line["queue"], line["type"]))
     return Section(columns, [_line(view, line, wide=wide) for line in busiest], "no jobs in the last hour")
@@ -181,6 +183,7 @@ def _line(view: View, line: dict[str, Any], *, wide: bool) -> list[object]:
     ]
     if wide:
         row += [duration(line["run_p99_ms"]), duration(line["total_p95_ms"])]
+        row += [count(line["blocked"], CAP), count(line["limited"], CAP)]
         row += [count(line["awaiting_auth"]), count(line["failed"])]
     return [*row, Cell(count(line["dead"], CAP), "bold red" if line["dead"] else "dim")]
 

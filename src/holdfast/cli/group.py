@@ -114,7 +114,10 @@ def cancel(
 def pause(key: str, tenant: str, url: str | None, *, as_json: bool) -> None:
     """Let no job of the group begin. Runs go on, and jobs can still be enqueued."""
     with opened(url, looking=False) as app:
-        tell_switched(app.group(key, tenant=tenant).pause(person()), as_json=as_json)
+        group = app.group(key, tenant=tenant)
+        tell_switched(group.pause(person()), as_json=as_json)
+        if not group.progress()["total"]:
+            note("no job of this group is known yet: the pause holds for those to come")
 
 
 @command.command(examples=(("holdfast group resume import-42", "its jobs begin again"),))

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import click
 
 from holdfast.app import App
+from holdfast.cli.ending import note
 from holdfast.model.errors import StoreError
 
 TYPE_CHECKING = False
@@ -72,12 +73,18 @@ def chosen_signal() -> str | None:
 
 @contextmanager
 def opened(flag: str | None, *, looking: bool = True) -> Iterator[App]:
-    """The application at the chosen address. Who only looks makes nothing where there is nothing to look at."""
+    """The application at the chosen address. Who only looks makes nothing where there is nothing to look at; who acts
+    is told of the file that this makes, which may not be the one that was meant.
+    """
     app = App(chosen_url(flag), signal=chosen_signal())
     try:
+        path = file_of(app)
         if looking:
             _check_there(app)
+        new = path is not None and not os.path.exists(path)  # noqa: PTH110
         yield app
+        if new and os.path.exists(str(path)):  # noqa: PTH110
+            note(f"a new database was made: {path}")
     finally:
         app.close()
 

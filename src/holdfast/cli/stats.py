@@ -15,6 +15,8 @@ _COLUMNS = (
     Column("QUEUE", fixed=False),
     Column("TYPE", fixed=False),
     Column("WAIT", right=True),
+    Column("BLOCKED", right=True),
+    Column("LIMITED", right=True),
     Column("OLDEST", right=True),
     Column("RUN", right=True),
     Column("DEAD", right=True),
@@ -23,6 +25,8 @@ _COLUMNS = (
     Column("P50", right=True),
     Column("P95", right=True),
 )
+
+_HELD = ("blocked", "limited")
 
 
 @click.command(
@@ -37,7 +41,9 @@ _COLUMNS = (
 def command(url: str | None, *, as_json: bool) -> None:
     """Show depth, age, endings and durations by queue and type.
 
-    Endings and durations are of the last hour. Counts stop at 100,000, shown with a plus.
+    Jobs that wait for others (BLOCKED) are counted apart, those that wait for a limit (LIMITED) among the rest; both
+    are shown where there are some. Endings and durations are of the last hour. Counts stop at 100,000, shown with a
+    plus.
     """
     with opened(url) as app:
         seen = app.statistics()
@@ -50,6 +56,7 @@ def command(url: str | None, *, as_json: bool) -> None:
             f"{line['queue']} (paused)" if line["queue"] in paused else line["queue"],
             line["type"],
             count(line["waiting"], seen["cap"]),
+            *(count(line[name], seen["cap"]) if line[name] else "" for name in _HELD),
             span(line["oldest_s"]) if line["oldest_s"] > 0 else "",
             count(line["running"]),
             Cell(count(line["dead"], seen["cap"]), "bold red" if line["dead"] else ""),
@@ -60,7 +67,10 @@ def command(url: str | None, *, as_json: bool) -> None:
         ]
         for line in seen["lines"]
     ]
-    show_table(_COLUMNS, rows, empty="nothing waits, runs or ended in the last hour")
+    idle = [] if any(line[name] for line in seen["lines"] for name in _HELD) else [3, 4]
+    columns = [column for place, column in enumerate(_COLUMNS) if place not in idle]
+    rows = [[cell for place, cell in enumerate(row) if place not in idle] for row in rows]
+    show_table(columns, rows, empty="nothing waits, runs or ended in the last hour")
 
 
 def success(line: dict[str, Any]) -> str:

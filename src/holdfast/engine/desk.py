@@ -13,13 +13,12 @@ connection closed; parent and child reopen when they next need one.
 from __future__ import annotations
 
 import os
-import sys
 from _collections import deque  # type: ignore[import-not-found,unused-ignore]  # without the package's own classes
-from _contextvars import ContextVar
 from _queue import SimpleQueue
 from _thread import allocate_lock, get_ident
 from _weakref import ref
 
+from holdfast.engine.here import Here, here_on, open_transaction
 from holdfast.model.errors import BadInput, StoreError
 
 TYPE_CHECKING = False
@@ -35,19 +34,6 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     R = TypeVar("R")
     Verb = Callable[Concatenate[Transaction, P], R]
-
-_open_transaction: ContextVar[_Here | None] = ContextVar("holdfast_transaction", default=None)
-
-
-class _Here:
-    """A transaction that is open, and where: other tasks and threads may carry a copy of the context, not the right."""
-
-    __slots__ = ("desk", "place", "transaction")
-
-    def __init__(self, desk: Desk, transaction: Any) -> None:
-        self.desk = desk
-        self.transaction = transaction
-        self.place = _place()
 
 
 class _Call:
@@ -92,6 +78,7 @@ class Desk:
 
     def write_all(self, verbs: Sequence[Callable[[Transaction], Any]]) -> list[Any]:
         """Run verbs in one transaction, outside of any other; for each its answer, or what it raised."""
+        self._refuse_own_turn()  # before it lies on the desk, where it would be run all the same
         calls = [_Call(verb) for verb in verbs]
         for call in calls:
             self._put(call)
@@ -118,9 +105,9 @@ class Desk:
 
     async def awrite(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a verb without blocking the event loop, and wait until it is durable."""
-        here = self._transaction_here()
+        here = here_on(self)
         if here is not None:
-            return verb(here, *args, **kwargs)
+            return await here.arun(lambda transaction: verb(transaction, *args, **kwargs))  # type: ignore[no-any-return]
         return await self._laid(lambda transaction: verb(transaction, *args, **kwargs))  # type: ignore[no-any-return]
 
     async def ataken(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -138,9 +125,9 @@ class Desk:
 
     async def aread(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a verb that changes nothing, without blocking the event loop."""
-        here = self._transaction_here()
+        here = here_on(self)
         if here is not None:
-            return verb(here, *args, **kwargs)
+            return await here.arun(lambda transaction: verb(transaction, *args, **kwargs))  # type: ignore[no-any-return]
         call = _Call(lambda _: self.read(verb, *args, **kwargs), self._future())
 
         def errand() -> None:
@@ -153,18 +140,19 @@ class Desk:
         self._send(errand)
         return await call.future  # type: ignore[no-any-return,misc]
 
-    def transaction(self) -> Generator[Any, None, None]:
+    def transaction(self, *, of: int = 0) -> Generator[Any, None, None]:
         """Hold one transaction open: what the block writes, and every enqueue in it, commit or vanish together.
 
-        A generator for `engine.block`: contextlib is too slow for a cold path.
+        A generator for `engine.block`: contextlib is too slow for a cold path. `of`: the thread that waits for the
+        block while this one works for it.
         """
         if self._transaction_here() is not None:
             raise BadInput("BAD_OPTION", "transactions do not nest: leave the open one first")
-        self._take_turn()
+        self._take_turn(of)
         try:
             self._check_open()
             here = self.store.begin()
-            mark = _open_transaction.set(held := _Here(self, here))
+            mark = open_transaction.set(held := Here(self, here))
             try:
                 yield here
             except BaseException:
@@ -175,7 +163,7 @@ class Desk:
                 self._tell(self.store.commit())
             finally:
                 held.transaction = None
-                _open_transaction.reset(mark)
+                open_transaction.reset(mark)
         finally:
             self._give_turn()
 
@@ -262,24 +250,26 @@ class Desk:
             for listener in self.listeners:
                 listener(news)
 
-    def _take_turn(self) -> None:
+    def _take_turn(self, of: int = 0) -> None:
+        self._refuse_own_turn()
+        while not self._turn.acquire(timeout=1.0):
+            self._refuse_own_turn()  # a coroutine of this thread may have come first
+        self._turn_of = of or get_ident()
+
+    def _refuse_own_turn(self) -> None:
         if self._turn_of == get_ident():
             raise BadInput(
-                "BAD_OPTION", "this thread holds a transaction open, and another task of it wants to write: "
-                "do not await inside `with app.transaction()`"
+                "BAD_OPTION", "this thread holds a transaction open, and another task of it wants to write: do not "
+                "await inside `with app.transaction()`; beside an `async with`, use the async forms, such as aenqueue"
             )  # fmt: skip
-        self._turn.acquire()
-        self._turn_of = get_ident()
 
     def _give_turn(self) -> None:
         self._turn_of = 0
         self._turn.release()
 
     def _transaction_here(self) -> Any:
-        here = _open_transaction.get()
-        if here is None or here.desk is not self or here.place != _place():
-            return None
-        return here.transaction
+        here = here_on(self)
+        return None if here is None else here.transaction
 
     def _check_open(self) -> None:
         if self._orphaned:
@@ -332,7 +322,7 @@ class Desk:
         self._turn, self._turn_of = allocate_lock(), 0
         if not rested:
             self.store.abandon()
-            _open_transaction.set(None)
+            open_transaction.set(None)
             self._orphaned = True
             self._turn.acquire()  # the block goes on here as well, and will give the turn when it is left
             self._turn_of = get_ident()
@@ -342,13 +332,6 @@ class Desk:
 
 def _insert(transaction: Transaction, job: NewJob) -> tuple[str, bool]:
     return transaction.insert([job])[0]
-
-
-def _place() -> tuple[int, object]:
-    """The thread, and the task if one runs."""
-    asyncio = sys.modules.get("asyncio")
-    loop = None if asyncio is None else asyncio._get_running_loop()  # noqa: SLF001
-    return get_ident(), None if asyncio is None or loop is None else asyncio.current_task(loop)
 
 
 def _answer(call: _Call, answer: Any) -> None:

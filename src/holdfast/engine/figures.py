@@ -24,6 +24,8 @@ class Line:
     queue: str
     type: str
     waiting: int = 0
+    limited: int = 0  # those of them that stand in line for a limit
+    blocked: int = 0  # jobs that wait for others, beside those
     oldest_s: float = 0.0
     running: int = 0
     expired: int = 0
@@ -50,6 +52,10 @@ def statistics(tx: Transaction, *, since_ms: int = HOUR_MS, cap: int = CAP) -> d
         one = line(queue, kind)
         one.waiting += depth
         one.oldest_s = max(one.oldest_s, (tx.now - stamp.from_text(oldest)) / 1000)  # 0 when all are due later
+    for queue, kind, _version, depth, _oldest in seen["limited"]:
+        line(queue, kind).limited += depth
+    for queue, kind, count in seen["blocked"]:
+        line(queue, kind).blocked = count
     for queue, kind, count, expired in seen["running"]:
         one = line(queue, kind)
         one.running, one.expired = count, expired

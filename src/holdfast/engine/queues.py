@@ -13,7 +13,10 @@ from holdfast.model.request import check_name
 if TYPE_CHECKING:
     from holdfast.store.port import Transaction
 
-COUNTS = ("waiting", "running", "expired", "dead", "failed", "awaiting_auth", "completed_1h", "ended_badly_1h")
+COUNTS = (
+    "waiting", "limited", "blocked", "running", "expired", "dead", "failed", "awaiting_auth", "completed_1h",
+    "ended_badly_1h",
+)  # fmt: skip
 
 
 def pause(tx: Transaction, name: str, by: str) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Signature:
         try:
             if self._more is None:
                 return self._adapter.validator.validate_json(payload)  # type: ignore[no-any-return]
-            known, more = self._split(json.loads(payload))
+            known, more = self._split(self._object(payload))
             return self._adapter.validate_python(known) | self._more.validate_python(more)
         except ValidationError as error:
             raise self._refused(error) from None
@@ -98,6 +98,18 @@ class Signature:
         known, more = self._split(values)
         return _as_json(self._adapter, known) | _as_json(self._more, more)
 
+    def _object(self, payload: str) -> dict[str, Any]:
+        try:
+            value = json.loads(payload)
+        except (ValueError, RecursionError):
+            raise self._foreign() from None
+        if not isinstance(value, dict):
+            raise PayloadError("PAYLOAD_INVALID", f"payload does not fit {self._name}: it is no object")
+        return value
+
+    def _foreign(self) -> PayloadError:
+        return PayloadError("PAYLOAD_NOT_JSON", f"payload of {self._name} is not JSON: another program wrote it")
+
     def _split(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         known = {name: value for name, value in values.items() if name in self._fields}
         return known, {name: value for name, value in values.items() if name not in self._fields}
@@ -110,6 +122,8 @@ class Signature:
         return given | dict(kwargs)
 
     def _refused(self, error: ValidationError) -> PayloadError:
+        if error.errors(include_url=False, include_input=False)[0]["type"] == "json_invalid":
+            return self._foreign()
         # Never the offending value: it may be a secret, and this text ends up in logs.
         faults = [
             f"{'.'.join(map(str, fault['loc'])) or 'payload'}: {fault['msg']}"

@@ -182,6 +182,8 @@ class Counts(Answer):
     """How many; a number at the cap means at least that many."""
 
     waiting: int
+    limited: int = Field(description="those that wait for a limit")
+    blocked: int = Field(description="jobs that wait for other jobs; not among `waiting`")
     running: int
     expired: int = Field(description="runs whose lease ran out")
     dead: int

@@ -118,6 +118,7 @@ class BatchView(Answer):
     total: int
     done: int
     failed: int
+    cancelled: int
     running: int = Field(description="items that have not ended")
     percent: float
     idempotency_key: str | None
@@ -138,7 +139,7 @@ class ItemView(Answer):
     """An item that has ended."""
 
     number: int = Field(description="its place in the batch, from 0")
-    status: Literal["done", "failed"]
+    status: Literal["done", "failed", "cancelled"]
     result: Any
     error: Failure | None
     job: str = Field(description="the job it ended in: a chunk, or its own")

@@ -29,6 +29,8 @@ Key = tuple[str, str, str, str, int]  # queue, type, status, measure, bucket
 # name -> (field of a line, what it says)
 BY_LINE: dict[str, tuple[str, str]] = {
     "holdfast_queue_depth": ("waiting", "Jobs that wait, due or not."),
+    "holdfast_limited_jobs": ("limited", "Those of the waiting jobs that stand in line for a limit."),
+    "holdfast_blocked_jobs": ("blocked", "Jobs that wait for other jobs."),
     "holdfast_jobs_in_progress": ("running", "Jobs that run."),
     "holdfast_expired_leases": ("expired", "Runs whose lease ran out and which the watchdog has not ended yet."),
     "holdfast_dead_letters": ("dead", "Jobs that used up their attempts and wait for a person."),

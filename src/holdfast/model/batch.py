@@ -49,6 +49,7 @@ class Batch:
     total: int
     done: int
     failed: int
+    cancelled: int
     idempotency_key: str | None
     callback_job: str | None
     created_at: str
@@ -58,12 +59,12 @@ class Batch:
     @property
     def running(self) -> int:
         """Items that have not ended."""
-        return self.total - self.done - self.failed
+        return self.total - self.done - self.failed - self.cancelled
 
     @property
     def percent(self) -> float:
         """How much of it has ended."""
-        return 100.0 if not self.total else round(100 * (self.done + self.failed) / self.total, 1)
+        return 100.0 if not self.total else round(100 * (self.total - self.running) / self.total, 1)
 
     def as_json(self) -> dict[str, Any]:
         """The public form, the same at every door."""
@@ -76,6 +77,7 @@ class Batch:
             "total": self.total,
             "done": self.done,
             "failed": self.failed,
+            "cancelled": self.cancelled,
             "running": self.running,
             "percent": self.percent,
             "idempotency_key": self.idempotency_key,

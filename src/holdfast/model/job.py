@@ -94,6 +94,14 @@ def loads(text: str | None) -> Any:
     return None if text is None else json.loads(text)
 
 
+def readable(text: str | None) -> Any:
+    """The same for those who show it: what another program stored, and is no JSON, is marked and harms nobody else."""
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return {"class": "NotJson", "message": "this is not JSON: another program wrote it", "code": "STORED_NOT_JSON"}
+
+
 def _plain(value: Any) -> Any:
     match value:
         case Status():

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 BATCHES_KEPT_MS = 30 * 24 * 3600 * 1000  # after their end
 ITEMS_AT_ONCE = 5_000  # deleted in one go
+_CANCELLED = '{"class":"Cancelled","message":"its chunk was cancelled before it could run","code":"CANCELLED"}'
 _UNRUN = '{"class":"Unrun","message":"its chunk ended before it could run","code":"CANCELLED"}'
 
 
@@ -57,7 +58,7 @@ class BatchVerbs(NewestVerbs):
             self._mark_batch(
                 batch.id, [(job_id, item, 0, 0, None) for (job_id, _), item in zip(stored, items, strict=True)]
             )
-        self._count_batch(batch.id, 0, 0)
+        self._count_batch(batch.id)
         return batch.id, True
 
     def batch(self, batch_id: str, tenant: str | None = None) -> Batch | None:
@@ -72,14 +73,14 @@ class BatchVerbs(NewestVerbs):
         return {batch_id: (version, status) for batch_id, version, status in found}
 
     def items(self, batch_id: str, *, after: int, limit: int, failed: bool) -> list[dict[str, Any]]:
-        from holdfast.model.job import loads  # noqa: PLC0415  # a cold hook asks for no items
+        from holdfast.model.job import readable  # noqa: PLC0415  # a cold hook asks for no items
 
         return [
             {
                 "number": number,
-                "status": "done" if status == "done" else "failed",
-                "result": loads(result),
-                "error": loads(error),
+                "status": _status(status, told := readable(error)),
+                "result": readable(result),
+                "error": told,
                 "job": job_id,
             }
             for number, status, result, error, job_id in self.run(
@@ -101,13 +102,13 @@ class BatchVerbs(NewestVerbs):
         for _, batch_id, item, _, payload in self.run("batch_ended", ids=json.dumps([job_id])):
             if item is not None:
                 reopened = self.change("item_reopen", batch=batch_id, number=item)
-                self._count_batch(batch_id, 0, -reopened)
+                self._count_batch(batch_id, failed=-reopened)
                 continue
             # It counts all of its items anew when it ends.
             where = {"batch": batch_id, "id": job_id, **_ends(payload)}
-            done, failed = self._tally(where)
+            done, failed, unrun = self._tally(where)
             self.change("items_reopen", **where)
-            self._count_batch(batch_id, -done, -failed)
+            self._count_batch(batch_id, -done, -failed - unrun)
         return True
 
     # -- for workers
@@ -159,18 +160,13 @@ class BatchVerbs(NewestVerbs):
             return
         if any(item is not None for _, _, item, _, _ in ended):
             self.change("item_ends", ids=json.dumps([job_id for job_id, *_ in ended]))
-        counts: dict[str, list[int]] = {}
+        counts: dict[str, tuple[int, int, int]] = {}
         for job_id, batch_id, item, status, payload in ended:
-            count = counts.setdefault(batch_id, [0, 0])
-            done, failed = (
-                (int(status == "completed"), int(status != "completed"))
-                if item is not None
-                else self._chunk_over(batch_id, job_id, status, payload)
-            )
-            count[0] += done
-            count[1] += failed
-        for batch_id, (done, failed) in sorted(counts.items()):
-            self._count_batch(batch_id, done, failed)
+            so_far = counts.get(batch_id, (0, 0, 0))
+            more = _of_one(status) if item is not None else self._chunk_over(batch_id, job_id, status, payload)
+            counts[batch_id] = so_far[0] + more[0], so_far[1] + more[1], so_far[2] + more[2]
+        for batch_id, (done, failed, cancelled) in sorted(counts.items()):
+            self._count_batch(batch_id, done, failed, cancelled)
 
     def forget_batches(self) -> None:
         """Drop batches that ended long ago, and their items, a bounded number at a time."""
@@ -178,21 +174,23 @@ class BatchVerbs(NewestVerbs):
         self.change("forget_items", before=before, limit=ITEMS_AT_ONCE)
         self.change("forget_batches", before=before)
 
-    def _chunk_over(self, batch_id: str, job_id: str, status: str, payload: str) -> tuple[int, int]:
-        """How many items ended in a chunk; those it never came to have failed."""
+    def _chunk_over(self, batch_id: str, job_id: str, status: str, payload: str) -> tuple[int, int, int]:
+        """How many items ended in a chunk: done, failed, cancelled. Those it never came to ended as it did."""
         where = _ends(payload)
+        cancelled = status == "cancelled"
         if status != "completed":
             numbers = range(where["first"], where["last"] + 1)
-            rows = [(number, job_id, "unrun", None, _UNRUN) for number in numbers]
+            rows = [(number, job_id, "unrun", None, _CANCELLED if cancelled else _UNRUN) for number in numbers]
             self.change("items_add", batch=batch_id, items=json.dumps(rows))
-        return self._tally({"batch": batch_id, "id": job_id, **where})
+        done, failed, unrun = self._tally({"batch": batch_id, "id": job_id, **where})
+        return (done, failed, unrun) if cancelled else (done, failed + unrun, 0)
 
-    def _tally(self, where: dict[str, object]) -> tuple[int, int]:
+    def _tally(self, where: dict[str, object]) -> tuple[int, int, int]:
         found = dict(self.run("items_counts", **where))
-        return int(found.get("done", 0)), int(found.get("failed", 0)) + int(found.get("unrun", 0))
+        return int(found.get("done", 0)), int(found.get("failed", 0)), int(found.get("unrun", 0))
 
-    def _count_batch(self, batch_id: str, done: int, failed: int) -> None:
-        self.change("batch_count", id=batch_id, done=done, failed=failed)
+    def _count_batch(self, batch_id: str, done: int = 0, failed: int = 0, cancelled: int = 0) -> None:
+        self.change("batch_count", id=batch_id, done=done, failed=failed, cancelled=cancelled)
         self.news.jobs.append(batch_id)
         for (callback,) in self.run("batch_end", id=batch_id, now=self.stamp):
             if callback is not None:
@@ -209,6 +207,19 @@ class BatchVerbs(NewestVerbs):
     def _mark_batch(self, batch_id: str, jobs: Sequence[tuple[str, int | None, int, int, str | None]]) -> None:
         if jobs:
             self.change("batch_mark", batch=batch_id, jobs=json.dumps(jobs, ensure_ascii=False))
+
+
+def _status(stored: str, error: Any) -> str:
+    """What an item is told to be. No error of a handler has this class: those are told with their module."""
+    if stored == "done":
+        return stored
+    told = error.get("class") if isinstance(error, dict) else None
+    return "cancelled" if told in ("Cancelled", "ParentFailed") else "failed"
+
+
+def _of_one(status: str) -> tuple[int, int, int]:
+    """Done, failed, cancelled."""
+    return int(status == "completed"), int(status not in ("completed", "cancelled")), int(status == "cancelled")
 
 
 def _ends(payload: str) -> dict[str, int]:
@@ -242,7 +253,8 @@ def _batch(row: tuple[Any, ...]) -> Batch:
     from holdfast.model.batch import Batch  # noqa: PLC0415
 
     (
-        batch_id, tenant, group, kind, queue, total, done, failed, key, callback_job, created_at, ended_at, version,
+        batch_id, tenant, group, kind, queue, total, done, failed, cancelled, key, callback_job, created_at, ended_at,
+        version,
     ) = row  # fmt: skip
     return Batch(
         id=batch_id,
@@ -253,6 +265,7 @@ def _batch(row: tuple[Any, ...]) -> Batch:
         total=total,
         done=done,
         failed=failed,
+        cancelled=cancelled,
         idempotency_key=key,
         callback_job=callback_job,
         created_at=created_at,

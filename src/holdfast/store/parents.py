@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.model.errors import BadInput
 from holdfast.model.failure import Failure
 from holdfast.model.held import BLOCKED
+from holdfast.model.job import readable
 from holdfast.model.status import TERMINAL, Status
 from holdfast.store.asking import Line
 
@@ -43,7 +44,7 @@ class _Parent(NamedTuple):
         """The job that took its place, where a newer request did."""
         if self.status != Status.CANCELLED or self.error is None:
             return None
-        found: str | None = json.loads(self.error).get("successor")
+        found: str | None = readable(self.error).get("successor")
         return found
 
 
@@ -76,6 +77,7 @@ def tie(tx: FlowVerbs, jobs: Sequence[tuple[NewJob, str]]) -> None:
 def settle(tx: FlowVerbs, ended: Mapping[str, str]) -> list[tuple[str, str]]:
     """Jobs have ended: those that wait for them go on, or end with them. Answers the latter."""
     replaced = _follow(tx, [parent for parent, status in ended.items() if status == Status.CANCELLED])
+    ended = dict(ended) | _falling(tx, {one for one, status in ended.items() if status in _BAD} - replaced)
     edges = tx.run("parents_settle", ids=tx.ids(sorted(ended)))
     if replaced:
         tx.change("parents_leave", ids=tx.ids(sorted(replaced)))
@@ -138,6 +140,31 @@ def _follow(tx: FlowVerbs, cancelled: list[str]) -> set[str]:
         moved = tx.run("parents_follow", parent=parent, successor=successor)
         tx.change("parents_count", counts=json.dumps([(successor, len(moved))]))
     return set(overtaken)
+
+
+def _falling(tx: FlowVerbs, bad: set[str]) -> dict[str, str]:
+    """All who end with these, down to the last generation, locked downwards: a long chain takes no more statements.
+
+    Who came or went since they were read is met by the settling of their edges, and in the next round.
+    """
+    children: dict[str, list[str]] = {}
+    for parent, child in tx.run("parents_falling", ids=tx.ids(sorted(bad))) if bad else ():
+        children.setdefault(parent, []).append(child)
+    if not children:
+        return {}
+    held = {job_id for (job_id,) in tx.run("parents_take", ids=tx.ids(_below(bad, children)))}
+    still = {parent: [one for one in ones if one in held] for parent, ones in children.items()}
+    return dict.fromkeys(_below(bad, still), Status.CANCELLED.value)
+
+
+def _below(top: set[str], children: Mapping[str, list[str]]) -> list[str]:
+    """Everyone below, the nearest first, each generation in the order of their ids."""
+    found: dict[str, None] = {}
+    generation = top
+    while generation:
+        generation = {child for one in generation for child in children.get(one, ())} - found.keys() - top
+        found |= dict.fromkeys(sorted(generation))
+    return list(found)
 
 
 def _release(tx: FlowVerbs, free: Counter[str]) -> None:

@@ -126,7 +126,7 @@ class Transaction(FlowTransaction, Protocol):
         """Due jobs by priority, then time due, then id; each for this owner alone until its lease ends."""
 
     def claim_alone(self, order: Order) -> list[Claim]:
-        """Due jobs that must run in a process of their own, because one they ran in died."""
+        """Due jobs that must run in a process of their own, because one they ran in died; in the same order."""
 
     def renew(self, holds: Sequence[tuple[str, int]], lease_ms: int) -> list[bool]:
         """Extend leases by (id, token); False where the lease is lost."""

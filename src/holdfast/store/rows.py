@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.model import stamp
-from holdfast.model.job import Job, loads
+from holdfast.model.job import Job, loads, readable
 from holdfast.model.status import Status
 
 
@@ -28,7 +28,7 @@ _FIELDS = (
 )  # fmt: skip
 _MEANT: dict[str, Callable[[Any], Any]] = (
     {"status": Status, "limits": _names}
-    | dict.fromkeys(("payload", "result", "error", "progress", "context", "auth"), loads)
+    | dict.fromkeys(("payload", "result", "error", "progress", "context", "auth"), readable)
     | {name: _moment for name in _FIELDS if name.endswith(("_at", "_until"))}
 )
 

@@ -106,10 +106,10 @@ _ENDED = (
 
 
 def _ended(row: tuple[Any, ...]) -> dict[str, Any]:
+    from holdfast.model.job import readable  # noqa: PLC0415  # a cold hook ends nothing
+
     job = dict(zip(_ENDED, row, strict=True))
-    for name in ("error", "result"):
-        job[name] = None if job[name] is None else json.loads(job[name])
-    return job
+    return job | {name: readable(job[name]) for name in ("error", "result")}
 
 
 def _subscription(row: tuple[Any, ...]) -> Subscription:

@@ -144,10 +144,11 @@ class CommonVerbs(AskingVerbs):
     # -- for seeing
 
     def overview(self, cap: int) -> dict[str, list[tuple[Any, ...]]]:
+        limited = self.run("waiting_limited", cap=cap)
         return {
-            "waiting": self.run("waiting", cap=cap)
-            + self.run("waiting_alone", cap=cap)
-            + self.run("waiting_limited", cap=cap),
+            "waiting": self.run("waiting", cap=cap) + self.run("waiting_alone", cap=cap) + limited,
+            "limited": limited,
+            "blocked": self.run("blocked_count", cap=cap),
             "running": self.run("running", now=self.stamp),
             "dead": self.run("dead_count", cap=cap),
             "paused": self.run("pauses"),

@@ -29,12 +29,11 @@ from holdfast.worker.runner import Run, call_function, run_coroutine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
     from holdfast.engine.desk import Desk
     from holdfast.engine.registry import Definition
     from holdfast.model.lease import Claim
-    from holdfast.worker.transaction import JobTransaction
+    from holdfast.worker.transaction import EndingBlock
 
 MOST_UNSTORED = 50  # items
 LONGEST_UNSTORED = 0.5  # seconds
@@ -117,7 +116,7 @@ class _ItemRun(Run):
 class _ItemContext(JobContext):
     """What an item's handler sees. The progress of a chunk counts its items, so theirs is not shown."""
 
-    def transaction(self) -> AbstractContextManager[JobTransaction]:
+    def transaction(self) -> EndingBlock:
         """Its chunk's lease is that of all its items: none of them may end the run."""
         raise BadInput("BAD_OPTION", "an item of a chunk cannot end its run in a transaction: map with chunk=1")
 

@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Any
 from holdfast.engine import jobs
 from holdfast.engine.leases import progress
 from holdfast.engine.sealing import unseal
-from holdfast.model.errors import BadInput, StoreError
+from holdfast.model.errors import BadInput, PayloadError, StoreError
 from holdfast.model.job import loads
 from holdfast.model.payload import encode
 from holdfast.worker.following import asked_for, inherit
-from holdfast.worker.transaction import transaction_of
+from holdfast.worker.transaction import EndingBlock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
 
     from holdfast.engine.desk import Desk
     from holdfast.model.lease import Claim
     from holdfast.model.request import NewJob
-    from holdfast.worker.transaction import JobTransaction
 
 _SHOWN_EVERY = 0.25  # progress is written at most four times a second
 _PROGRESS_LIMIT = 64 * 1024
@@ -83,7 +81,10 @@ class JobContext:
     @property
     def context(self) -> dict[str, Any]:
         """Who asked for it: user_id, user_role, correlation_id, trace_id."""
-        return loads(self._claim.context)  # type: ignore[no-any-return]
+        try:
+            return loads(self._claim.context)  # type: ignore[no-any-return]
+        except ValueError:
+            raise PayloadError("PAYLOAD_NOT_JSON", f"context of job {self._claim.id} is not JSON") from None
 
     @property
     def auth(self) -> dict[str, Any] | None:
@@ -137,15 +138,15 @@ class JobContext:
             raise BadInput("BAD_OPTION", "this run is over, its transaction has ended it: ask for it before the block")
         self.follow_ups.append(inherit(asked_for(call, args, kwargs).new_job(), self._claim))
 
-    def transaction(self) -> AbstractContextManager[JobTransaction]:
+    def transaction(self) -> EndingBlock:
         """`with job.transaction() as tx: tx.execute(...); tx.result = {...}`: the handler's own writes, its follow-ups
-        and its completion are committed together.
+        and its completion are committed together. In a coroutine: `async with`, and `await tx.execute(...)`.
 
         If the lease is lost or the job was cancelled, all of it is rolled back and Conflict (LEASE_LOST) raised. After
         the block the run is over: return from the handler. On SQLite the block holds the only write lock, so it may
         take a second at most.
         """
-        return transaction_of(self, self._desk, self._claim, self._enter)
+        return EndingBlock(self, self._desk, self._claim, self._enter)
 
     def flush(self) -> None:
         """Write the last progress, from a thread; called when the handler has returned."""

@@ -219,7 +219,7 @@ class Supervisor:
                 self.app = Described(told, options.queues)
                 self._loaded = True
                 return True
-            if self._nursery.refused:
+            if self._nursery.refused or self.stopping_since is not None:
                 return False
             deaths += 1
             ended = self._nursery.ending

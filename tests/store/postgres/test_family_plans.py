@@ -27,6 +27,8 @@ QUERIES = {
     "parents_block": {"jobs": json.dumps([[ID, 1, None]]), "bit": BLOCKED},
     "parents_settle": IDS,
     "parents_children": IDS,
+    "parents_falling": IDS,
+    "parents_take": IDS,
     "parents_release": {"counts": PAIRS, "bit": BLOCKED, "now": NOW},
     "parents_fell": {"jobs": ERRORS, "now": NOW},
     "parents_follow": {"parent": ID, "successor": "1" * 26},

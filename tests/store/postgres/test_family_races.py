@@ -188,6 +188,20 @@ def test_batches_of_parents_with_common_children_end_without_a_deadlock(store, o
             cancel(store, one)
 
 
+def test_a_chain_that_is_cancelled_at_several_places_ends_without_a_deadlock(store, other, looker):
+    for _ in range(ROUNDS):
+        chain = [enqueue(store)]
+        for _ in range(12):
+            chain.append(child_of(store, *random.sample(chain[-3:], min(2, len(chain)))))
+        late = []
+        _at_once(
+            lambda chain=chain: cancel(store, chain[0]),
+            lambda chain=chain: cancel(other, chain[random.randrange(1, 12)]),
+            lambda chain=chain, late=late: late.extend(child_of(looker, chain[number]) for number in (4, 8)),
+        )
+        assert {status(store, one) for one in chain + late} == {Status.CANCELLED}
+
+
 def _at_once(*acts):
     errors = []
     ready = threading.Barrier(len(acts))

@@ -264,7 +264,7 @@ def test_an_application_of_a_tenant_makes_batches_and_sees_no_others(shared, acm
     batch = acme.map(letter, [{"n": n} for n in range(3)], key="letters")
     assert not acme.map(letter, [{"n": n} for n in range(3)], key="letters").created
     assert batch.cancel() == 1
-    assert batch.progress()["failed"] == 3
+    assert batch.progress()["cancelled"] == 3
     assert len(list(batch.errors())) == 3
     assert {one.tenant for one in acme.desk.read(batches.list_batches)[0]} == {"acme"}
     with pytest.raises(Exception, match="no batch"):

@@ -13,7 +13,7 @@ QUERIES = (
     "parents_any", "parents_hold", "parents_count", "parents_block", "parents_settle", "parents_children",
     "parents_release", "parents_fell", "parents_follow", "parents_fallen", "parents_edges_hold", "parents_edges",
     "parents_reopen", "parents_rename", "parents_revive", "parents_of", "children_of", "purge", "purge_parents",
-    "parents_leave",
+    "parents_leave", "parents_falling", "parents_take",
 )  # fmt: skip
 
 

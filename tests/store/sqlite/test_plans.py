@@ -114,6 +114,7 @@ def test_an_ordered_query_is_never_sorted(filled, query):
 
 def test_the_running_and_the_bad_are_walked_by_their_small_indexes(filled):
     assert plan(filled, "running", {"now": NOW})[0].startswith("SCAN job_queue USING INDEX job_queue_leases")
+    assert any("job_queue_blocked" in step for step in plan(filled, "blocked_count", {"cap": 10}))
     assert any("job_queue_attention" in step for step in plan(filled, "dead_count", {"cap": 10}))
     assert plan(filled, "held_by", {"owner": "w"})[0].startswith("SCAN job_queue USING INDEX job_queue_leases")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MIGRATIONS = (
     "0001_jobs", "0002_tenants", "0003_audit", "0004_newest", "0005_schedules", "0006_flow", "0007_parents",
-    "0008_groups", "0009_parking", "0010_batches", "0011_limits",
+    "0008_groups", "0009_parking", "0010_batches", "0011_limits", "0012_counts",
 )  # fmt: skip
 
 

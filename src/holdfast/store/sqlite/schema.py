@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MIGRATIONS = (
     "0001_jobs", "0002_audit", "0003_newest", "0004_schedules", "0005_flow", "0006_parents",
-    "0007_groups", "0008_parking", "0009_batches", "0010_limits",
+    "0007_groups", "0008_parking", "0009_batches", "0010_limits", "0011_counts",
 )  # fmt: skip
 _LOOK_MS = 5_000
 

@@ -1,4 +1,4 @@
--- due_alone: take due jobs that must run in a process of their own.
+-- due_alone: take due jobs that must run in a process of their own, the most urgent first; their number is small.
 with wanted (queue, type, payload_version) as (
     select distinct w.queue, w.type, w.payload_version
     from unnest(:queues::text[], :types::text[], :payload_versions::integer[]) as w (queue, type, payload_version)
@@ -8,7 +8,7 @@ taken as materialized (
     select j.id from job_queue as j
     where j.status = 'queued' and j.held = 1 and j.scheduled_at <= :now::timestamptz
         and (j.queue, j.type, j.payload_version) in (select queue, type, payload_version from wanted)
-    order by j.scheduled_at, j.id
+    order by j.priority, j.scheduled_at, j.id
     limit :limit
     for update of j skip locked
 )

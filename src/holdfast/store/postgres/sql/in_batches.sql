@@ -1,5 +1,5 @@
 -- in_batches: a batch as another store had it.
 copy job_batches (
-    id, tenant, group_key, type, queue, total, done, failed, callback, callback_job, idempotency_key, digest, created_at,
-    ended_at, version
+    id, tenant, group_key, type, queue, total, done, failed, cancelled, callback, callback_job, idempotency_key, digest,
+    created_at, ended_at, version
 ) from stdin

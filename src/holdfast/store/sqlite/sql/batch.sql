@@ -1,7 +1,8 @@
 -- batch: one batch as it is now, with what ended so far in chunks that run. Those are few, and found by their leases.
 select
     b.id, b.tenant, b.group_key, b.type, b.queue, b.total, b.done + coalesce(o.done, 0),
-    b.failed + coalesce(o.failed, 0), b.idempotency_key, b.callback_job, b.created_at, b.ended_at, b.version
+    b.failed + coalesce(o.failed, 0), b.cancelled, b.idempotency_key, b.callback_job,
+    b.created_at, b.ended_at, b.version
 from job_batches as b
 left join (
     select
