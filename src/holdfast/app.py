@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping  # `collections` around it would cost a cold hook a millisecond
 
+from holdfast.alerting import AlertDoor
 from holdfast.asked import OPTIONS, checked, depths, is_plain, names, news_of, requests
 from holdfast.batches import Maps
 from holdfast.engine.asking import enqueue
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 _LARGEST_PAYLOAD = 1024 * 1024 * 1024  # what SQLite itself takes
 
 
-class App(Maps, LimitDoor):
+class App(Maps, LimitDoor, AlertDoor):
     """One queue: its store, its handlers, and the way in.
 
     `url` is `sqlite:///jobs.db` (four slashes: an absolute path); by default HOLDFAST_URL, else ./holdfast.db.
@@ -93,6 +94,7 @@ class App(Maps, LimitDoor):
         self.declared: dict[str, Plan] = {}  # schedules of the code, for a worker to store
         self.declared_at: dict[str, int | None] = {}
         self.said = {}
+        self.alarm = None
         self._registry: Registry | None = None
         self._webhooks: Webhooks | None = None
         self.use(store_url(url))

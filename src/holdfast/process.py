@@ -14,7 +14,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model.errors import StoreError
-from holdfast.upkeep.alerts import Alerts
+from holdfast.upkeep.alerts import alerts_of
 from holdfast.upkeep.loop import Task, Upkeep
 from holdfast.upkeep.retention import Heartbeat, Retention
 from holdfast.upkeep.rounds import Rounds
@@ -140,7 +140,7 @@ def _upkeep(supervisor: Supervisor) -> Upkeep:
         Retention(desk),
         Sweeper(desk, app.sweeps()),
         Ticker(desk, app.schedules()),
-        Alerts(desk),
+        alerts_of(desk, app.alarm),
     ]
     return Upkeep(desk, supervisor.owner, tasks)
 

@@ -12,7 +12,9 @@ import pytest
 
 from holdfast.engine import jobs
 from holdfast.engine.desk import Desk
-from holdfast.upkeep.alerts import Alert, Alerts, Thresholds, judge, to_command, to_log
+from holdfast.model.alert import Alert, Thresholds
+from holdfast.upkeep.alerts import Alerts, judge, to_command, to_log
+from tests.patience import wait_for
 from tests.upkeep.given import waiting
 
 LINE: dict[str, Any] = {
@@ -105,6 +107,7 @@ def test_a_command_gets_the_alert_as_json(tmp_path: Path):
     program = f"import sys; open({str(target)!r}, 'w').write(sys.stdin.read())"
     alert = next(judge({"lines": [LINE | {"waiting": 2_000}]}, Thresholds()))
     to_command([sys.executable, "-c", program])(alert)
+    wait_for(lambda: target.exists() and target.read_text(), "the command")
     assert json.loads(target.read_text()) == alert.as_json()
     assert json.loads(target.read_text())["severity"] == "warning"
 
@@ -113,4 +116,4 @@ def test_a_command_that_fails_is_told_and_harms_nobody(desk: Desk, caplog):
     waiting(desk, 3)
     sinks = [to_command([sys.executable, "-c", "raise SystemExit(3)"]), to_command(["there-is-no-such-command"])]
     assert Alerts(desk, Thresholds(depth=2), sinks).run_once() == {"told": 1, "cleared": 0}
-    assert caplog.text.count("could not be delivered") == 2
+    wait_for(lambda: caplog.text.count("could not be delivered") == 2, "both to fail")

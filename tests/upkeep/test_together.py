@@ -10,6 +10,7 @@ from holdfast.engine import jobs
 from holdfast.engine.desk import Desk
 from holdfast.engine.queues import workers
 from holdfast.model import ids
+from holdfast.model.alert import Thresholds
 from holdfast.model.errors import StoreError
 from holdfast.upkeep.alerts import Alerts
 from holdfast.upkeep.loop import Upkeep
@@ -118,7 +119,7 @@ def test_the_leaders_turns_are_left_to_the_leader(desk, other):
 
 
 def test_the_figures_are_read_apart_where_a_writer_keeps_all_others_out(desk, commits):
-    alerts = Alerts(desk)
+    alerts = Alerts(desk, Thresholds(), [])
     assert desk.store.writes_alone
     assert not alerts.shares
     Upkeep(desk, "a", [alerts]).run_due()

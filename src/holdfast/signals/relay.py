@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 EARLY = (0.02, 0.1, 0.5, 2.0, 8.0)  # seconds after an enqueue on a caller's own connection
-GATHER, LONGEST_GATHER = 0.02, 1.0  # seconds in which the commits of a burst become one message
+GATHER, LONGEST_GATHER = 0.01, 1.0  # seconds in which the commits of a burst become one message
 GATHER_PER_DELAY = 50.0
+NO_DELAY = 0.002  # what one send takes longer than another without a crowd
 KEEP = 2.0  # between two looks at a line on which nothing is sent
 FLUSH_SECONDS = 1.0  # how long the end of a process may wait for its last message
 
@@ -203,7 +204,7 @@ class Pace:
         """Seconds until the next message, by how long the last one took."""
         self._best = min(self._best, took)
         slow, self._last = min(took, self._last), took
-        return min(LONGEST_GATHER, max(GATHER, GATHER_PER_DELAY * (slow - self._best)))
+        return min(LONGEST_GATHER, max(GATHER, GATHER_PER_DELAY * (slow - self._best - NO_DELAY)))
 
 
 def _kept(line: Line | None) -> Line | None:

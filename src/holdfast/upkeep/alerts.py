@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 import logging
 import subprocess
-from dataclasses import dataclass, field
+import threading
 from typing import TYPE_CHECKING, Any
 
+from holdfast.engine.asking import enqueue
 from holdfast.engine.figures import statistics
+from holdfast.model import stamp
+from holdfast.model.alert import Alarm, Alert, Thresholds
+from holdfast.model.ids import new_ids
+from holdfast.model.payload import encode
+from holdfast.model.request import NewJob
+from holdfast.model.subscription import ATTEMPTS, DELIVERY, QUEUE
 from holdfast.upkeep.turn import Turn
 
 if TYPE_CHECKING:
@@ -17,39 +24,11 @@ if TYPE_CHECKING:
     from holdfast.engine.desk import Desk
     from holdfast.store.port import Transaction
 
+    Sink = Callable[[Alert], None]
+
 log = logging.getLogger("holdfast.alerts")
 
 _COMMAND_SECONDS = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
-    """Beyond these a queue and type is in trouble; looked at over the last hour."""
-
-    depth: float = 1_000
-    age_s: float = 3_600
-    success: float = 0.95
-    dead_letters: float = 10
-    p95_s: float = 10
-    fewest_ended: int = 20  # a success rate of fewer endings says nothing
-
-
-@dataclass(frozen=True, slots=True)
-class Alert:
-    """One fact that crossed its threshold, or came back."""
-
-    rule: str
-    queue: str
-    type: str
-    severity: str
-    value: float
-    threshold: float
-    cleared: bool = False
-    text: str = field(default="")
-
-    def as_json(self) -> dict[str, Any]:
-        """For sinks."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 class Alerts(Turn):
@@ -57,17 +36,19 @@ class Alerts(Turn):
 
     name = "alerts"
     leader_only = True
-    interval = 300.0
-    slack = 60.0
 
-    def __init__(
-        self, desk: Desk, thresholds: Thresholds | None = None, sinks: Sequence[Callable[[Alert], None]] | None = None
-    ) -> None:
+    def __init__(self, desk: Desk, thresholds: Thresholds, sinks: Sequence[Sink], every: float = 300.0) -> None:
         self._desk = desk
         self.shares = not desk.store.writes_alone  # else nobody could write while all is counted
-        self._thresholds = thresholds or Thresholds()
-        self._sinks = [to_log] if sinks is None else list(sinks)
+        self.interval = every
+        self._thresholds = thresholds
+        self._sinks = sinks
         self._told: dict[tuple[str, str, str], Alert] = {}
+
+    @property
+    def slack(self) -> float:
+        """A part of the interval."""
+        return self.interval / 5
 
     def turn(self, tx: Transaction) -> dict[str, Any]:
         """The figures."""
@@ -85,14 +66,20 @@ class Alerts(Turn):
         self._told = now
         for alert in fresh + over:
             for sink in self._sinks:
-                self._deliver(sink, alert)
+                _deliver(sink, alert)
         return {"told": len(fresh), "cleared": len(over)}
 
-    def _deliver(self, sink: Callable[[Alert], None], alert: Alert) -> None:
-        try:
-            sink(alert)
-        except Exception:
-            log.exception("an alert could not be delivered")
+
+def alerts_of(desk: Desk, alarm: Alarm) -> Alerts:
+    """The task for what an application asked for."""
+    sinks: list[Sink] = [to_log]
+    if alarm.command:
+        sinks.append(to_command(alarm.command))
+    if alarm.job is not None:
+        sinks.append(to_job(desk, *alarm.job))
+    if alarm.webhook is not None:
+        sinks.append(to_webhook(desk, alarm.webhook))
+    return Alerts(desk, alarm.thresholds, sinks, alarm.every)
 
 
 def judge(figures: Mapping[str, Any], limits: Thresholds) -> Iterator[Alert]:
@@ -103,10 +90,10 @@ def judge(figures: Mapping[str, Any], limits: Thresholds) -> Iterator[Alert]:
         p95_s = (line["run_p95_ms"] or 0) / 1000
         facts = (
             ("depth", "warning", line["waiting"], limits.depth, line["waiting"] > limits.depth),
-            ("age", "warning", line["oldest_s"], limits.age_s, line["oldest_s"] > limits.age_s),
+            ("age", "warning", line["oldest_s"], limits.age, line["oldest_s"] > limits.age),
             ("success", "critical", success, limits.success, success < limits.success),
             ("dead_letters", "critical", line["dead"], limits.dead_letters, line["dead"] > limits.dead_letters),
-            ("p95", "warning", p95_s, limits.p95_s, p95_s > limits.p95_s),
+            ("p95", "warning", p95_s, limits.p95, p95_s > limits.p95),
         )
         for rule, severity, value, threshold, wrong in facts:
             if wrong:
@@ -120,24 +107,49 @@ def to_log(alert: Alert) -> None:
     log.log(level, "%s", alert.text, extra={"alert": alert.as_json()})
 
 
-def to_command(command: Sequence[str]) -> Callable[[Alert], None]:
-    """A sink that runs a command with the alert as JSON on its standard input."""
+def to_command(command: Sequence[str]) -> Sink:
+    """A sink that runs a command with the alert as JSON on its standard input. Nobody waits for it."""
 
-    def sink(alert: Alert) -> None:
+    def run(alert: Alert) -> None:
         text = json.dumps(alert.as_json()).encode()
         subprocess.run(list(command), input=text, check=True, timeout=_COMMAND_SECONDS)  # noqa: S603  # the operator's own
 
-    return sink
+    return lambda alert: threading.Thread(target=_deliver, args=(run, alert), daemon=True).start()
+
+
+def to_job(desk: Desk, kind: str, queue: str) -> Sink:
+    """A sink that enqueues a job of the application's own, with the alert as its payload."""
+    return lambda alert: _enqueue(desk, lambda _: NewJob(kind, encode(alert.as_json()), queue=queue))
+
+
+def to_webhook(desk: Desk, endpoint: str) -> Sink:
+    """A sink that enqueues a delivery to an endpoint."""
+
+    def delivery(alert: Alert, now: int) -> NewJob:
+        event = f"alert.{alert.rule}"
+        payload = {
+            "endpoint": endpoint,
+            "event": event,
+            "id": f"alert_{new_ids(now, 1)[0]}",
+            "body": {"type": event, "timestamp": stamp.to_text(now), "data": alert.as_json()},
+        }
+        return NewJob(DELIVERY, encode(payload), queue=QUEUE, max_attempts=ATTEMPTS)
+
+    return lambda alert: _enqueue(desk, lambda now: delivery(alert, now))
+
+
+def _enqueue(desk: Desk, job_at: Callable[[int], NewJob]) -> None:
+    desk.write(lambda tx: enqueue(tx, [job_at(tx.now)]))
+
+
+def _deliver(sink: Sink, alert: Alert) -> None:
+    try:
+        sink(alert)
+    except Exception:
+        log.exception("an alert could not be delivered")
 
 
 def _cleared(alert: Alert) -> Alert:
-    return Alert(
-        alert.rule,
-        alert.queue,
-        alert.type,
-        alert.severity,
-        alert.value,
-        alert.threshold,
-        cleared=True,
-        text=f"{alert.rule} of {alert.type} in {alert.queue} is back within {alert.threshold:g}",
+    return alert._replace(
+        cleared=True, text=f"{alert.rule} of {alert.type} in {alert.queue} is back within {alert.threshold:g}"
     )

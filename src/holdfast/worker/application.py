@@ -6,6 +6,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from holdfast.model.alert import Alarm
 from holdfast.model.backoff import Backoff
 from holdfast.model.errors import BadInput
 from holdfast.model.lease import Lane
@@ -33,6 +34,7 @@ class Application(Protocol):
     in_use: bool
     declared: dict[str, Plan]
     said: dict[str, Limit]
+    alarm: Alarm | None
 
     @property
     def registry(self) -> Registry:
@@ -96,6 +98,7 @@ def describe(app: Application) -> dict[str, Any]:
         ],
         "schedules": {name: plan.as_text() for name, plan in app.declared.items()},
         "limits": {name: limit.said() for name, limit in app.said.items()},
+        "alarm": (app.alarm or Alarm()).as_json(),
     }
 
 
@@ -112,6 +115,7 @@ class Described:
         self.types: list[dict[str, Any]] = told["types"]
         self._schedules: dict[str, str] = told["schedules"]
         self.said = {name: Limit(name).as_said(text) for name, text in told["limits"].items()}
+        self.alarm = Alarm.from_json(told["alarm"])
         self.queues = dict(queues) if queues else dict.fromkeys(sorted({one["queue"] for one in self.types}))
 
     def lanes(self, *, isolated: bool | None = None) -> tuple[Lane, ...]:
