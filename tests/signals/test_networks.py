@@ -171,15 +171,27 @@ def test_where_a_send_takes_longer_than_it_can_everyone_tells_less_often():
     pace = relay.Pace()
     assert pace.after(0.010) == relay.GATHER  # a server far away is no crowd
     assert pace.after(0.010) == relay.GATHER
-    assert pace.after(0.014) == relay.GATHER  # one slow send is an accident
-    assert pace.after(0.014) == pytest.approx(0.1)
+    assert pace.after(0.012) == relay.GATHER  # one slow send is an accident
+    assert pace.after(0.012) == pytest.approx(0.1)
     assert pace.after(3.0) == pytest.approx(0.1)
     assert pace.after(3.0) == relay.LONGEST_GATHER
     assert pace.after(0.010) == relay.GATHER
 
 
+def test_the_first_messages_go_at_once_and_those_of_a_burst_one_by_one():
+    pace, now = relay.Pace(), 1_000.0
+    for _ in range(relay.AT_ONCE - 1):
+        assert pace.next_one(now, 0.1) == now
+    for _ in range(5):
+        now, before = pace.next_one(now, 0.1), now
+        assert now - before == pytest.approx(0.1)
+    now += 0.5
+    assert [pace.next_one(now, 0.1) - now for _ in range(6)] == pytest.approx([0, 0, 0, 0, 0.1, 0.2])
+
+
 def test_who_closes_does_not_wait_for_the_rest_of_a_burst(kind, open_signal, listen, monkeypatch):
     monkeypatch.setattr(relay, "GATHER", 30.0)
+    monkeypatch.setattr(relay, "AT_ONCE", 1)
     signal = open_signal(kind)
     ear = listen(signal)
     signal.tell(news("first"))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 WAIT = 0.25  # an ear that is closed is gone after so long
 HELPING = 256  # messages at a time
-REST = 0.005  # between two helpings while messages come thick and fast
+REST = 0.01  # between two helpings while messages come thick and fast
 RESTS_PER_WORK = 3.0  # a flood gets a quarter of a core, whatever its rate
 RING_EVERY = 0.1  # in a flood, whose every message is the same reason to look
 PROBE_SECONDS = 3.0  # for a probe to come back

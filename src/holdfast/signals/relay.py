@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 EARLY = (0.02, 0.1, 0.5, 2.0, 8.0)  # seconds after an enqueue on a caller's own connection
-GATHER, LONGEST_GATHER = 0.01, 1.0  # seconds in which the commits of a burst become one message
+GATHER, LONGEST_GATHER = 0.02, 1.0  # seconds in which the commits of a burst become one message
 GATHER_PER_DELAY = 50.0
-NO_DELAY = 0.002  # what one send takes longer than another without a crowd
+AT_ONCE = 25  # messages that need not wait for others, after a rest
 KEEP = 2.0  # between two looks at a line on which nothing is sent
 FLUSH_SECONDS = 1.0  # how long the end of a process may wait for its last message
 
@@ -99,7 +99,7 @@ class RelaySignal:
             if not self._awaited():
                 line = _kept(line)
                 continue
-            if not self._over:  # the first goes at once, those of a burst together
+            if not self._over:  # the first ones go at once, those of a burst together
                 self._sleep(next_one)
             self._told.clear()
             news = self._take()
@@ -109,7 +109,7 @@ class RelaySignal:
                 begun, was = monotonic(), line
                 line = self._send(line, pack(news))
                 now = monotonic()
-                next_one = now + (pace.after(now - begun) if line is was else GATHER)  # a new line takes longer
+                next_one = pace.next_one(now, pace.after(now - begun) if line is was else GATHER)  # a new line is slow
                 trouble.over()
             except Exception as error:  # noqa: BLE001  # a driver may raise anything; this thread must not die of it
                 line = None
@@ -199,12 +199,19 @@ class Pace:
 
     def __init__(self) -> None:
         self._best = self._last = float("inf")
+        self._credit, self._credited = float(AT_ONCE), 0.0
+
+    def next_one(self, now: float, gather: float) -> float:
+        """When the next message may go, after one at this time: one per `gather` in the long run."""
+        self._credit = min(float(AT_ONCE), self._credit + (now - self._credited) / gather) - 1
+        self._credited = now
+        return now + gather * max(0.0, 1 - self._credit)
 
     def after(self, took: float) -> float:
         """Seconds until the next message, by how long the last one took."""
         self._best = min(self._best, took)
         slow, self._last = min(took, self._last), took
-        return min(LONGEST_GATHER, max(GATHER, GATHER_PER_DELAY * (slow - self._best - NO_DELAY)))
+        return min(LONGEST_GATHER, max(GATHER, GATHER_PER_DELAY * (slow - self._best)))
 
 
 def _kept(line: Line | None) -> Line | None:
