@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 EARLY = (0.02, 0.1, 0.5, 2.0, 8.0)  # seconds after an enqueue on a caller's own connection
 GATHER, LONGEST_GATHER = 0.02, 1.0  # seconds in which the commits of a burst become one message
 GATHER_PER_DELAY = 50.0
-AT_ONCE = 25  # messages that need not wait for others, after a rest
+AT_ONCE = 5  # messages that need not wait for others, after a rest
 KEEP = 2.0  # between two looks at a line on which nothing is sent
 FLUSH_SECONDS = 1.0  # how long the end of a process may wait for its last message
 
