@@ -241,9 +241,7 @@ class App(Maps, LimitDoor, AlertDoor):
         if not jobs:
             return []
         if connection is not None:
-            answers = self.desk.join(connection, enqueue, jobs, self.max_depth)
-            self.signal.tell_early(news_of(*{job.queue for job in jobs}))
-            return self._handles(answers)
+            return self._joined(jobs, self.desk.join(connection, enqueue, jobs, self.max_depth))
         if len(jobs) == 1 and not self.max_depth and is_plain(jobs[0]):
             return self._handles(outcomes([self.desk.insert(jobs[0])]))
         return self._handles(self.desk.write(enqueue, jobs, self.max_depth))
@@ -257,7 +255,7 @@ class App(Maps, LimitDoor, AlertDoor):
         if not jobs:
             return []
         if connection is not None:
-            return self._handles(await self.desk.ajoin(connection, enqueue, jobs, self.max_depth))
+            return self._joined(jobs, await self.desk.ajoin(connection, enqueue, jobs, self.max_depth))
         return self._handles(await self.desk.awrite(enqueue, jobs, self.max_depth))
 
     def new_job(self, type: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> NewJob:
@@ -391,6 +389,11 @@ class App(Maps, LimitDoor, AlertDoor):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _joined(self, jobs: list[NewJob], answers: list[tuple[str, str]]) -> list[Handle]:
+        """Of what is stored on a caller's connection, whose commit nobody tells us."""
+        self.signal.tell_early(news_of(*{job.queue for job in jobs}))
+        return self._handles(answers)
 
     def _handles(self, answers: list[tuple[str, str]]) -> list[Handle]:
         return [Handle(self, job_id, outcome=outcome) for job_id, outcome in answers]

@@ -64,6 +64,6 @@ async def test_a_worker_finds_what_was_committed(url, told, tmp_path, monkeypatc
             handle = await double.using(connection=connection).aenqueue(number=21)
         if told:
             app.notify("default")
-        assert await handle.aresult(timeout=30) == 42
+        assert await handle.aresult(timeout=120) == 42
     await connection.close()
     app.close()

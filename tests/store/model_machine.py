@@ -165,7 +165,6 @@ class StoreMachine(RuleBasedStateMachine):
     def claim_alone(self, dice: Random) -> None:
         limit = dice.choice([1, 2])
         taken = self.verb(lambda tx: tx.claim_alone(Order("w3", LANES, limit, LEASE)))
-        taken.sort(key=lambda run: (run.scheduled_at, run.id))
         self.started(taken, self.model.claim("w3", LANES, limit, LEASE, alone=True))
 
     def started(self, taken: list[Claim], expected: list[Row]) -> None:
