@@ -258,6 +258,7 @@ class Desk:
 
     def _refuse_own_turn(self) -> None:
         if self._turn_of == get_ident():
+            self._check_open()  # in a child of a fork it is its parent's
             raise BadInput(
                 "BAD_OPTION", "this thread holds a transaction open, and another task of it wants to write: do not "
                 "await inside `with app.transaction()`; beside an `async with`, use the async forms, such as aenqueue"
