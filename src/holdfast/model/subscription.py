@@ -73,13 +73,13 @@ def delivery(one: Subscription, job: Mapping[str, Any]) -> dict[str, Any]:
     told = {name: job[name] for name in _TOLD} | {"error": error}
     if one.with_result:
         told["result"] = job["result"]
-    event = f"job.{job['status']}"
-    return {
-        "endpoint": one.endpoint,
-        "event": event,
-        "id": f"end_{job['id']}_{job['version']}",
-        "body": {"type": event, "timestamp": job["completed_at"], "data": told},
-    }
+    return message(one.endpoint, f"job.{job['status']}", f"end_{job['id']}_{job['version']}", job["completed_at"], told)
+
+
+def message(endpoint: str, event: str, message_id: str, at: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The payload of a delivery."""
+    body = {"type": event, "timestamp": at, "data": data}
+    return {"endpoint": endpoint, "event": event, "id": message_id, "body": body}
 
 
 def _names(what: str, given: object) -> tuple[str, ...]:

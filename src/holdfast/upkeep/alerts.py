@@ -15,7 +15,7 @@ from holdfast.model.alert import Alarm, Alert, Thresholds
 from holdfast.model.ids import new_ids
 from holdfast.model.payload import encode
 from holdfast.model.request import NewJob
-from holdfast.model.subscription import ATTEMPTS, DELIVERY, QUEUE
+from holdfast.model.subscription import ATTEMPTS, DELIVERY, QUEUE, message
 from holdfast.upkeep.turn import Turn
 
 if TYPE_CHECKING:
@@ -126,13 +126,8 @@ def to_webhook(desk: Desk, endpoint: str) -> Sink:
     """A sink that enqueues a delivery to an endpoint."""
 
     def delivery(alert: Alert, now: int) -> NewJob:
-        event = f"alert.{alert.rule}"
-        payload = {
-            "endpoint": endpoint,
-            "event": event,
-            "id": f"alert_{new_ids(now, 1)[0]}",
-            "body": {"type": event, "timestamp": stamp.to_text(now), "data": alert.as_json()},
-        }
+        name = f"alert_{new_ids(now, 1)[0]}"
+        payload = message(endpoint, f"alert.{alert.rule}", name, stamp.to_text(now), alert.as_json())
         return NewJob(DELIVERY, encode(payload), queue=QUEUE, max_attempts=ATTEMPTS)
 
     return lambda alert: _enqueue(desk, lambda now: delivery(alert, now))
