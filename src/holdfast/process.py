@@ -23,6 +23,7 @@ from holdfast.upkeep.ticker import Ticker
 from holdfast.upkeep.watchdog import Undertaker, Watchdog
 from holdfast.wiring import open_signal, open_store
 from holdfast.worker.lookout import Lookout
+from holdfast.worker.slots import RETURNED
 from holdfast.worker.supervisor import Options, Supervisor
 from holdfast.worker.verdicts import of_dead_worker
 
@@ -156,5 +157,7 @@ def _describe(supervisor: Supervisor) -> dict[str, Any]:
         "pid": os.getpid(),
         "lanes": json.dumps(supervisor.app.lanes()),
         "places": places * options.processes,
-        "running": sum(len(child.slots.started()) for child in supervisor.children.values()),
+        "running": sum(
+            run.phase != RETURNED for child in supervisor.children.values() for run in child.slots.started()
+        ),  # one that has returned, and waits for its commit, has no place
     }
