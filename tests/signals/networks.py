@@ -53,8 +53,9 @@ def proxied(kind: str) -> Iterator[tuple[Proxy, str]]:
         yield proxy, urlunsplit(parts._replace(netloc=place, query=query))
 
 
-def news(*queues: str, jobs: tuple[str, ...] = ()) -> News:
+def news(*queues: str, jobs: tuple[str, ...] = (), patient: bool = False) -> News:
     one = News()
+    one.patient = patient
     one.queues.update(queues)
     one.jobs.extend(jobs)
     return one

@@ -189,6 +189,25 @@ def test_the_first_messages_go_at_once_and_those_of_a_burst_one_by_one():
     assert [pace.next_one(now, 0.1) - now for _ in range(6)] == pytest.approx([0, 0, 0, 0, 0.1, 0.2])
 
 
+def test_news_that_has_time_goes_later_in_one_message_or_with_what_has_none(open_signal, listen, monkeypatch):
+    sent = []
+    send = relay.RelaySignal._send
+    monkeypatch.setattr(
+        relay.RelaySignal, "_send", lambda self, line, message: sent.append(message) or send(self, line, message)
+    )
+    signal = open_signal("postgres")
+    ear = listen(signal)
+    for _ in range(50):
+        signal.tell(news("crowded", patient=True))
+    assert not sent
+    assert hears_of(ear, "crowded")
+    assert len(sent) == 1
+    signal.tell(news("crowded", patient=True))
+    signal.tell(news("urgent"))
+    assert hears_of(ear, "urgent")
+    assert b"crowded" in sent[1]
+
+
 def test_who_closes_does_not_wait_for_the_rest_of_a_burst(kind, open_signal, listen, monkeypatch):
     monkeypatch.setattr(relay, "GATHER", 30.0)
     monkeypatch.setattr(relay, "AT_ONCE", 1)

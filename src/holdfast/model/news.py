@@ -6,12 +6,13 @@ from __future__ import annotations
 class News:
     """Collected inside a transaction, told after its commit."""
 
-    __slots__ = ("groups", "jobs", "queues")
+    __slots__ = ("groups", "jobs", "patient", "queues")
 
     def __init__(self) -> None:
         self.queues: set[str] = set()
         self.jobs: list[str] = []
         self.groups: set[str] = set()  # as `group_mark` writes them
+        self.patient = False  # it will hardly wake anybody: a second sooner or later is the same
 
     @classmethod
     def of_everything(cls) -> News:

@@ -28,7 +28,7 @@ EARLY = (0.02, 0.1, 0.5, 2.0, 8.0)  # seconds after an enqueue on a caller's own
 GATHER, LONGEST_GATHER = 0.02, 1.0  # seconds in which the commits of a burst become one message
 GATHER_PER_DELAY = 50.0
 AT_ONCE = 5  # messages that need not wait for others, after a rest
-KEEP = 2.0  # between two looks at a line on which nothing is sent
+KEEP = 1.0  # between two looks at a line on which nothing is sent
 FLUSH_SECONDS = 1.0  # how long the end of a process may wait for its last message
 
 
@@ -41,7 +41,7 @@ class RelaySignal:
         self.folder = folder
         self._thread: threading.Thread | None = None
         self._pending, self._early = News(), News()
-        self._again: list[float] = []  # when to tell the early news again
+        self._again: list[float] = []  # when to tell the early news again, and what has time
         self._flushes_at_exit = False
         self._begin()
         _at_fork(self)
@@ -50,8 +50,11 @@ class RelaySignal:
         """Tell the others what a commit changed: soon, by a thread that does nothing else."""
         with self._lock:
             merge(self._pending, news)
+            if news.patient and not self._again:
+                self._again = [monotonic() + LONGEST_GATHER]
             self._have_thread()
-        self._told.set()
+        if not news.patient:
+            self._told.set()
 
     def tell_early(self, news: News) -> None:
         """Tell of what its caller has yet to commit, which nobody tells us: again and again, for a while."""

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.model.errors import StoreError
 from holdfast.model.request import NewJob
-from tests.store.given import get, insert, listed
+from tests.store.given import claim, enqueue, get, insert, listed
 
 
 def lone(store, **options):
@@ -45,6 +45,44 @@ def test_a_pooler_that_hides_is_found_out_and_nothing_is_lost(pg):
     assert prepared(pg) == 0
     assert set(listed(pg)) == ids
     assert len(ids) == 4
+
+
+def names_of_prepared(store):
+    rows = store._writer.execute("select split_part(statement, ':', 1) from pg_prepared_statements order by 1")
+    return [name.removeprefix("-- ") for (name,) in rows]
+
+
+def test_claims_are_prepared_from_the_second_on_and_keep_one_plan(pg):
+    for _ in range(12):
+        enqueue(pg)
+        assert len(claim(pg)) == 1
+        assert not claim(pg)
+    assert names_of_prepared(pg) == ["claim", "claim_rest"]
+    plans = pg._writer.execute("select generic_plans, custom_plans from pg_prepared_statements")
+    assert all(custom == 5 and generic > 5 for generic, custom in plans)
+
+
+def test_a_claim_that_a_hiding_pooler_spoils_is_made_again(pg):
+    for _ in range(3):
+        claim(pg)
+    enqueue(pg)
+    pg._writer.raw.pgconn.exec_(b"deallocate all")
+    assert len(claim(pg)) == 1
+    assert prepared(pg) == 0
+
+
+def test_a_claim_reads_no_table_whatever_was_known_when_it_was_planned(pg, admin):
+    """The plan is made where the statistics are those of an empty table, and kept."""
+    admin.execute("vacuum analyze job_queue")
+    for _ in range(8):
+        claim(pg)
+    rows = pg._writer.execute("select name from pg_prepared_statements where statement like '-- claim:%'")
+    lanes = "'{default}', '{mail}', '{1}'"
+    plan = pg._writer.execute(f"explain execute {rows[0][0]} ({lanes}, now(), 10, 'me', now())")
+    text = "\n".join(line for (line,) in plan)
+    assert "job_queue_due" in text
+    assert "Seq Scan on job_" not in text
+    assert "Bitmap" not in text
 
 
 def test_a_prepared_enqueue_that_is_refused_says_so(pg, admin):

@@ -45,6 +45,10 @@ class Verbs(FlowVerbs):
     def run(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
         return self.connection.run(self.queries[query], parameters)
 
+    def run_again(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
+        """The same for one that workers send all the time, and that has one possible plan."""
+        return self.connection.run_again(self.queries[query], parameters, self.queries["session"])
+
     def change(self, query: str, **parameters: object) -> int:
         return self.connection.change(self.queries[query], parameters)
 

@@ -35,8 +35,11 @@ SAVEPOINT, RELEASE, UNDO = "savepoint holdfast", "release savepoint holdfast", "
 _MS_OF_2000 = 946_684_800_000  # where PostgreSQL's own count begins
 _GRACE = 2.0  # seconds: the server's time-out comes first, which leaves the connection usable
 _FETCH = 2_000  # rows at a time
-_AGAIN = frozenset(("40001", "40P01"))  # serialization failure, deadlock
 _UNPREPARED = frozenset(("26000", "42P05"))  # no such prepared statement, or already one: another session's
+_AGAIN = frozenset(("40001", "40P01")) | _UNPREPARED  # serialization failure, deadlock
+# Every statement of our own transactions finds its rows by an index. A plan that is kept must not be one that was best
+# when the table was empty.
+_BY_INDEX = "set local enable_seqscan = off; set local enable_bitmapscan = off"
 _NOT_BY_COUNT = 2**31  # uses after which a statement is prepared unasked
 
 _REASONS = {
@@ -99,24 +102,34 @@ class Connection:
         return int(self._cursor.execute(sql, parameters).rowcount)
 
     def repeat(self, sql: str, parameters: Mapping[str, object], session: str) -> int:
-        """The same for a statement of one possible plan that is sent again and again: prepared from its second use on.
+        """The same for a statement that commits by itself, is sent again and again and has one possible plan."""
+        try:
+            return int(self._again(sql, parameters, session).rowcount)
+        except psycopg.Error as error:
+            if error.sqlstate not in _UNPREPARED:
+                raise
+        return self.change(sql, parameters)
+
+    def run_again(self, sql: str, parameters: Mapping[str, object], session: str) -> list[tuple[Any, ...]]:
+        """The rows of such a statement, inside a transaction."""
+        return list(self._again(sql, parameters, session).fetchall())
+
+    def _again(self, sql: str, parameters: Mapping[str, object], session: str) -> Any:
+        """Prepared from the second such call on, so that the server need not plan it anew.
 
         `session` asks for the process that serves us: if the server greeted us as another, a pooler stands between, and
-        nothing is prepared.
+        nothing is prepared. A pooler that hides well is found out by the error, which undoes the transaction.
         """
         self._uses += 1
         if self._uses == 2 and self.location.prepare_repeated:  # noqa: PLR2004
             self._prepares = self.run(session, {}) == [(self.raw.info.backend_pid,)]
             self.raw.prepare_threshold = _NOT_BY_COUNT if self._prepares else None
-        if not self._prepares:
-            return self.change(sql, parameters)
         try:
-            return int(self._cursor.execute(sql, parameters, prepare=True).rowcount)
+            return self._cursor.execute(sql, parameters, prepare=self._prepares or None)
         except psycopg.Error as error:
-            if error.sqlstate not in _UNPREPARED:
-                raise
-        self._prepares, self.raw.prepare_threshold = False, None  # a pooler that hides well
-        return self.change(sql, parameters)
+            if error.sqlstate in _UNPREPARED:
+                self._prepares, self.raw.prepare_threshold = False, None
+            raise
 
     def execute(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
         """Run a statement of the caller's own, as the driver takes and answers it."""
@@ -154,8 +167,10 @@ class Connection:
         limits = f"set local statement_timeout = {self.location.deadline * 1000}"
         idle_ms = self.location.own_idle_ms if own else self.location.idle_ms
         idle = f"set local idle_in_transaction_session_timeout = {idle_ms}"
+        plans = _BY_INDEX if own else None
+        parts = (f"begin{mode}", limits, idle, plans, self._tenant, *questions)
         try:
-            cursor = self.raw.execute(";".join(filter(None, (f"begin{mode}", limits, idle, self._tenant, *questions))))
+            cursor = self.raw.execute(";".join(filter(None, parts)))
         except psycopg.errors.FeatureNotSupported as error:  # how a standby says that it takes no writes
             raise psycopg.errors.ReadOnlySqlTransaction(str(error)) from error
         answers = []

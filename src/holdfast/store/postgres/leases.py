@@ -74,7 +74,7 @@ class LeaseVerbs(Verbs):
         return accepted
 
     def next_due(self, lanes: Sequence[Lane], *, due_too: bool = False) -> int | None:
-        due, at = self.run("next_due", now=self.ever if due_too else self.stamp, **_lanes(lanes))[0]
+        due, at = self.run_again("next_due", now=self.ever if due_too else self.stamp, **_lanes(lanes))[0]
         dues = [] if due is None else [stamp.from_text(due)]
         look = self.seen_look(at)
         dues += [] if look is None else [look]
@@ -97,7 +97,7 @@ class LeaseVerbs(Verbs):
     def _go_on(self, order: Order, trail: Trail) -> list[tuple[Any, ...]]:
         """The best jobs that are due and not behind the last claims."""
         queues, types, versions, priorities, since = map(array, zip(*trail.starts(), strict=True))
-        rows = self.run(
+        rows = self.run_again(
             "claim_on",
             owner=order.owner,
             until=stamp.to_text(self.now + order.lease_ms),
@@ -117,7 +117,7 @@ class LeaseVerbs(Verbs):
 
     def _take(self, query: str, order: Order, limit: int) -> list[tuple[Any, ...]]:
         until = stamp.to_text(self.now + order.lease_ms)
-        return self.run(query, owner=order.owner, until=until, now=self.stamp, limit=limit, **_lanes(order.lanes))
+        return self.run_again(query, owner=order.owner, until=until, now=self.stamp, limit=limit, **_lanes(order.lanes))
 
     def _unlocked(self, runs: list[tuple[str, int]]) -> list[tuple[str, int]]:
         """Those whose row no other transaction holds: one that was cut off in the middle holds it for seconds."""

@@ -56,8 +56,8 @@ class Location:
         self.channel = _channel(settings.pop("channel", CHANNEL))
         self.own_idle_ms = _OWN_IDLE_MS
         self.tenant = _tenant(settings.pop("tenant", ""))
-        # A pooler in transaction mode hands a prepared statement to a session that never saw it. So by default only the
-        # one is prepared that is worth it, where none stands between. Plans of others must heed how a table has grown.
+        # A pooler in transaction mode hands a prepared statement to a session that never saw it. So by default a few
+        # that are worth it are prepared, where none stands between: other plans must heed how a table has grown.
         prepare = settings.pop("prepare", "auto")
         self.prepare_repeated = prepare == "auto"
         self.prepare_after = None if prepare in ("auto", "off") else _whole("prepare", prepare, 1000)

@@ -22,6 +22,7 @@ from holdfast.model.ids import new_ids
 from holdfast.model.news import News
 from holdfast.store.postgres.base import array, read_file
 from holdfast.store.postgres.connection import Connection, is_busy, is_missing_table, is_ours, translate
+from holdfast.store.postgres.crowd import Crowd
 from holdfast.store.postgres.joins import Joins
 from holdfast.store.postgres.location import Location
 from holdfast.store.postgres.schema import migrate, moved_away, require_schema
@@ -61,6 +62,7 @@ class PostgresStore:
         self._doubted: set[str] = set()  # not to be waited on: the other one fell silent
         self._open: PostgresTransaction | None = None
         self._left_alone: list[Connection | None] = []
+        self._crowd = Crowd()
         self._joins = Joins(self.location, self.queries, clock)
 
     def write(
@@ -104,6 +106,7 @@ class PostgresStore:
             news = News()
             news.queues.add(job.queue)
             news.of_group(job.tenant, job.group)
+            news.patient = self._crowd.waits(job, lambda: self._stands_behind(job))
             return (job_id, True), news
         (answer,), news = self._write_alone(lambda transaction: transaction.insert([job])[0])
         if isinstance(answer, Exception):
@@ -215,6 +218,16 @@ class PostgresStore:
             return PostgresTransaction(connection, self.queries, 0).ruled([job])[0] is not job
         except Exception:  # noqa: BLE001  # the long way meets it again, and knows what to do
             return True
+
+    def _stands_behind(self, job: NewJob) -> bool:
+        """Whether others of its lane have waited for a while; no job is lost for want of an answer."""
+        connection = self._current("_writer")
+        lane = {name: getattr(job, name) for name in ("queue", "type", "payload_version", "priority")}
+        now = stamp.to_text(self._clock()) if self._clock else None
+        try:
+            return connection is not None and bool(connection.run(self.queries["crowd"], {**lane, "now": now})[0][0])
+        except Exception:  # noqa: BLE001  # whoever writes next meets it again, and knows what to do
+            return False
 
     def _insert_again(self, row: dict[str, object]) -> int:
         give_up = monotonic() + self._patience

@@ -3,10 +3,13 @@
 -- how many entries of the index this session has read of late, the dead among them, and whether lines of limits are to be
 -- looked at. What was found is locked by its id:
 -- the checks of the table say what waits, for where it is named by its status, and the statistics are from a time when
--- nothing waited, the planner reads all that waits instead.
+-- nothing waited, the planner reads all that waits instead. Its parameters stand in selects of their own, which hide them
+-- from the planner: so a plan for these very values looks no better than the one that is kept for all.
 with recursive wanted (queue, type, payload_version) as (
     select distinct w.queue, w.type, w.payload_version
-    from unnest(:queues::text[], :types::text[], :payload_versions::integer[]) as w (queue, type, payload_version)
+    from unnest(
+        (select :queues::text[]), (select :types::text[]), (select :payload_versions::integer[])
+    ) as w (queue, type, payload_version)
     where not exists (select from job_pauses as p where p.scope = 'queue' and p.name = w.queue)
 ),
 lane (queue, type, payload_version, priority) as (
@@ -35,14 +38,14 @@ found as materialized (
                 and j.queue = l.queue and j.type = l.type and j.payload_version = l.payload_version
                 and j.priority = l.priority and j.scheduled_at <= :now::timestamptz
             order by j.scheduled_at, j.id
-            limit :limit
+            limit (select :limit::bigint)
         ) as due
         where l.priority = p.priority
         order by due.scheduled_at, due.id
-        limit :limit
+        limit (select :limit::bigint)
     ) as head
     order by p.priority
-    limit :limit
+    limit (select :limit::bigint)
 ),
 taken as (
     select j.id from job_queue as j

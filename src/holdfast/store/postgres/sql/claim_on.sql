@@ -3,7 +3,8 @@
 with wanted (queue, type, payload_version, priority, since) as (
     select w.queue, w.type, w.payload_version, w.priority, w.since
     from unnest(
-        :queues::text[], :types::text[], :payload_versions::integer[], :priorities::integer[], :since::timestamptz[]
+        (select :queues::text[]), (select :types::text[]), (select :payload_versions::integer[]),
+        (select :priorities::integer[]), (select :since::timestamptz[])
     ) as w (queue, type, payload_version, priority, since)
     where not exists (select from job_pauses as p where p.scope = 'queue' and p.name = w.queue)
 ),
@@ -15,11 +16,11 @@ taken as materialized (
             and j.queue = w.queue and j.type = w.type and j.payload_version = w.payload_version
             and j.priority = w.priority and j.scheduled_at >= w.since and j.scheduled_at <= :now::timestamptz
         order by j.scheduled_at, j.id
-        limit :limit
+        limit (select :limit::bigint)
         for update skip locked
     ) as head
     order by w.priority
-    limit :limit
+    limit (select :limit::bigint)
 )
 update job_queue as j set
     status = 'in_progress', lease_owner = :owner, lease_until = :until::timestamptz, lease_token = lease_token + 1,

@@ -2,7 +2,9 @@
 -- it needs, so it never comes back empty while a free job is due; lanes of one priority are not mixed by due time here.
 with recursive wanted (queue, type, payload_version) as (
     select distinct w.queue, w.type, w.payload_version
-    from unnest(:queues::text[], :types::text[], :payload_versions::integer[]) as w (queue, type, payload_version)
+    from unnest(
+        (select :queues::text[]), (select :types::text[]), (select :payload_versions::integer[])
+    ) as w (queue, type, payload_version)
     where not exists (select from job_pauses as p where p.scope = 'queue' and p.name = w.queue)
 ),
 lane (queue, type, payload_version, priority) as (
@@ -29,11 +31,11 @@ taken as materialized (
             and j.queue = l.queue and j.type = l.type and j.payload_version = l.payload_version
             and j.priority = l.priority and j.scheduled_at <= :now::timestamptz
         order by j.scheduled_at, j.id
-        limit :limit
+        limit (select :limit::bigint)
         for update skip locked
     ) as head
     order by l.priority
-    limit :limit
+    limit (select :limit::bigint)
 )
 update job_queue as j set
     status = 'in_progress', lease_owner = :owner, lease_until = :until::timestamptz, lease_token = lease_token + 1,

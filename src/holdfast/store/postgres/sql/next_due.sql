@@ -1,7 +1,9 @@
 -- next_due: when the next waiting job of some lanes comes due, and when a line of a limit is to be looked at.
 with wanted (queue, type, payload_version) as (
     select distinct w.queue, w.type, w.payload_version
-    from unnest(:queues::text[], :types::text[], :payload_versions::integer[]) as w (queue, type, payload_version)
+    from unnest(
+        (select :queues::text[]), (select :types::text[]), (select :payload_versions::integer[])
+    ) as w (queue, type, payload_version)
     where not exists (select from job_pauses as p where p.scope = 'queue' and p.name = w.queue)
 )
 select min(head.due), (select min(at) from job_looks) from wanted as w

@@ -1,0 +1,50 @@
+"""Whether a new job can wake anybody: not where one that came due before it is still waiting, though it was told of.
+
+Whoever could take it has its hands full then and looks again by itself, so such news has time: under a flood of single
+jobs from many processes, as many messages would cost more than half of what the server can store. It is only a hint, by
+which nothing is left untold.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.model.request import NewJob
+
+LOOK = 1.0  # seconds from one look at a lane to the next
+OFTEN = 20  # jobs in that time: who enqueues less asks nothing and tells at once
+MOST = 100  # lanes
+
+
+class Crowd:
+    """The lanes that this process enqueues into."""
+
+    def __init__(self) -> None:
+        self._lanes: dict[tuple[str, str, int, int], _Lane] = {}
+
+    def waits(self, job: NewJob, look: Callable[[], bool]) -> bool:
+        """Whether the job stands behind others."""
+        lane = (job.queue, job.type, job.payload_version, job.priority)
+        found = self._lanes.get(lane)
+        if found is None:
+            if len(self._lanes) >= MOST:
+                self._lanes.clear()
+            found = self._lanes[lane] = _Lane()
+        return found.waits(look)
+
+
+class _Lane:
+    def __init__(self) -> None:
+        self._begun, self._count, self._waits = monotonic(), 0, False
+
+    def waits(self, look: Callable[[], bool]) -> bool:
+        now = monotonic()
+        if now - self._begun >= LOOK:
+            self._waits = self._count >= OFTEN and look()
+            self._begun, self._count = now, 0
+        self._count += 1
+        return self._waits
