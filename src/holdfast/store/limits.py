@@ -102,6 +102,8 @@ class LimitVerbs(NewestVerbs):
 
     def end_units(self, ended: Sequence[tuple[Claim, str]]) -> None:
         """Runs with keys have ended with these statuses: their units are free."""
+        if not ended:
+            return
         self.free_units([claim.id for claim, _ in ended])
         if back := [claim.id for claim, status in ended if status == Status.QUEUED]:
             self.line_up(back)

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.model.errors import StoreError
 from holdfast.model.request import NewJob
-from tests.store.given import claim, enqueue, get, insert, listed
+from tests.store.given import claim, enqueue, get, insert, listed, write
 
 
 def lone(store, **options):
@@ -119,3 +119,12 @@ def test_many_jobs_on_the_straight_way_are_stored_as_a_whole_or_not_at_all(pg, a
         admin.execute("alter table job_queue drop constraint no_mail")
     assert caught.value.code == "STORE_REFUSED"
     assert listed(pg) == []
+
+
+def test_an_own_transaction_plans_by_index_and_a_callers_as_the_server_is_set(pg):
+    shown = "select array_agg(current_setting(name)) from unnest(array['enable_seqscan', 'jit']) as name"
+    assert write(pg, lambda tx: tx.execute(shown)) == [(["off", "off"],)]
+    before = pg._writer.execute(shown)
+    tx = pg.begin()
+    assert tx.execute(shown) == before
+    pg.roll_back()

@@ -38,8 +38,10 @@ _FETCH = 2_000  # rows at a time
 _UNPREPARED = frozenset(("26000", "42P05"))  # no such prepared statement, or already one: another session's
 _AGAIN = frozenset(("40001", "40P01")) | _UNPREPARED  # serialization failure, deadlock
 # Every statement of our own transactions finds its rows by an index. A plan that is kept must not be one that was best
-# when the table was empty.
-_BY_INDEX = "set local enable_seqscan = off; set local enable_bitmapscan = off"
+# when the table was empty. Where a table has nothing but its rows to read, the price of that looks like a reason to
+# compile the statement, which takes a hundred times as long as running it.
+_BY_INDEX = {"enable_seqscan": "off", "enable_bitmapscan": "off", "jit": "off"}
+_IDLE = "idle_in_transaction_session_timeout"
 _NOT_BY_COUNT = 2**31  # uses after which a statement is prepared unasked
 
 _REASONS = {
@@ -65,8 +67,11 @@ class Connection:
     def __init__(self, raw: Any, location: Location) -> None:
         self.location = location
         self.raw = raw
-        tenant = location.tenant
-        self._tenant = f"set local holdfast.tenant = {Literal(tenant).as_string(raw)}" if tenant else None
+        limits: dict[str, object] = {"statement_timeout": location.deadline * 1000}
+        if location.tenant:
+            limits["holdfast.tenant"] = location.tenant
+        self._settings = _for_a_transaction(limits | {_IDLE: location.idle_ms}, raw)
+        self._own_settings = _for_a_transaction(limits | {_IDLE: location.own_idle_ms} | _BY_INDEX, raw)
         self._cursor = shaped(psycopg.Cursor(raw))
         self._uses, self._prepares = 0, False  # of the statement that is repeated
         self._trails: dict[tuple[Lane, ...], Trail] = {}
@@ -164,19 +169,15 @@ class Connection:
     def begin(self, *questions: str, read_only: bool = False, own: bool = False) -> list[Any]:
         """Open a transaction, set its limits and ask what is to be known of it: one round trip for all of it."""
         mode = " isolation level repeatable read read only" if read_only else " read write"
-        limits = f"set local statement_timeout = {self.location.deadline * 1000}"
-        idle_ms = self.location.own_idle_ms if own else self.location.idle_ms
-        idle = f"set local idle_in_transaction_session_timeout = {idle_ms}"
-        plans = _BY_INDEX if own else None
-        parts = (f"begin{mode}", limits, idle, plans, self._tenant, *questions)
+        settings = self._own_settings if own else self._settings
         try:
-            cursor = self.raw.execute(";".join(filter(None, parts)))
+            cursor = self.raw.execute(";".join((f"begin{mode}", settings, *questions)))
         except psycopg.errors.FeatureNotSupported as error:  # how a standby says that it takes no writes
             raise psycopg.errors.ReadOnlySqlTransaction(str(error)) from error
+        cursor.nextset()  # behind the begin, and then behind the settings
         answers = []
         while cursor.nextset():
-            if cursor.description is not None:
-                answers.append(cursor.fetchone()[0])
+            answers.append(cursor.fetchone()[0])
         return answers
 
     def commit(self) -> None:
@@ -227,6 +228,12 @@ class _Bounded(psycopg.Connection[Any]):
 
 class _TooLate(Exception):
     """The deadline passed."""
+
+
+def _for_a_transaction(settings: Mapping[str, object], raw: Any) -> str:
+    """One statement that makes them all: the server answers each statement by itself."""
+    made = (f"set_config('{name}', {Literal(str(value)).as_string(raw)}, true)" for name, value in settings.items())
+    return f"select {', '.join(made)}"
 
 
 def _pass_over(_: object) -> None:

@@ -64,8 +64,11 @@ async def agreet(connection: Any, question: str) -> tuple[Any, Row]:
             connection = await connection.connection()
         if is_a(connection, "sqlalchemy.ext.asyncio", "AsyncConnection"):
             _check_dialect(connection, "asyncpg", "psycopg")
-            answer = (await connection.exec_driver_sql(question)).one()
-            raw = (await connection.get_raw_connection()).driver_connection
+            # In one statement: a tracer that knows no greenlets loses sight of a function in which they switch.
+            answer, raw = (
+                (await connection.exec_driver_sql(question)).one(),
+                (await connection.get_raw_connection()).driver_connection,
+            )
         elif isinstance(connection, AsyncConnection):
             raw = _checked(connection, AsyncConnection)
             answer = await (await shaped(AsyncCursor(raw)).execute(question)).fetchone()

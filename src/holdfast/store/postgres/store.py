@@ -220,14 +220,10 @@ class PostgresStore:
             return True
 
     def _stands_behind(self, job: NewJob) -> bool:
-        """Whether others of its lane have waited for a while; no job is lost for want of an answer."""
-        connection = self._current("_writer")
+        """Whether others of its lane have waited for a while; no answer is no reason to fail."""
         lane = {name: getattr(job, name) for name in ("queue", "type", "payload_version", "priority")}
-        now = stamp.to_text(self._clock()) if self._clock else None
-        try:
-            return connection is not None and bool(connection.run(self.queries["crowd"], {**lane, "now": now})[0][0])
-        except Exception:  # noqa: BLE001  # whoever writes next meets it again, and knows what to do
-            return False
+        answer = self._write_alone(lambda tx: tx.run("crowd", now=tx.stamp, **lane)[0][0])[0][0]
+        return answer is True
 
     def _insert_again(self, row: dict[str, object]) -> int:
         give_up = monotonic() + self._patience

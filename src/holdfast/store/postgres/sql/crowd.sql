@@ -3,6 +3,6 @@ select exists (
     select from job_queue
     where status = 'queued' and held = 0
         and queue = :queue and type = :type and payload_version = :payload_version and priority = :priority
-        and scheduled_at > coalesce(:now::timestamptz, clock_timestamp()) - interval '500 milliseconds'
-        and scheduled_at < coalesce(:now::timestamptz, clock_timestamp()) - interval '100 milliseconds'
+        and scheduled_at > :now::timestamptz - interval '500 milliseconds'
+        and scheduled_at < :now::timestamptz - interval '100 milliseconds'
 )
