@@ -11,8 +11,9 @@ from holdfast import App, BadInput, StoreError
 
 
 def test_a_process_that_must_not_migrate_makes_what_is_absent(tmp_path):
-    with App(f"sqlite:///{tmp_path}/new.db", migrate=False) as app:
-        assert app.enqueue("anything").created
+    for _ in range(2):  # and takes what is there
+        with App(f"sqlite:///{tmp_path}/new.db", migrate=False) as app:
+            assert app.enqueue("anything").created
 
 
 def test_a_process_that_must_not_migrate_refuses_older_tables(tmp_path):

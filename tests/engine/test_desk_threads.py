@@ -196,3 +196,22 @@ def test_verbs_that_were_done_by_another_are_not_done_again(desk):
     holder.join()
     late.join()
     assert done == [1, 2]
+
+
+def test_what_is_taken_runs_on_its_callers_thread_after_those_before_it(desk):
+    thread, let_go = held_turn(desk)
+    order = []
+    behind = threading.Thread(target=lambda: order.append(desk.taken(lambda tx: threading.get_ident())))
+    behind.start()
+    assert not order
+    let_go.set()
+    thread.join()
+    behind.join()
+    assert order == [behind.ident]
+
+
+def test_a_verb_that_takes_and_fails_tells_its_caller_and_gives_the_turn(desk):
+    with pytest.raises(NotFound):
+        desk.taken(jobs.get, "nobody")
+    enqueue(desk)
+    assert desk.taken(lambda tx: tx.depth("default", 10)) == 1

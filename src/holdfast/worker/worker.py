@@ -71,6 +71,7 @@ class Worker:
         self._runs: set[Run] = set()
         self._wake = asyncio.Event()
         self.ear: Ear | None = None
+        self.owns_loop = False  # else the loop is the application's, which is never kept waiting
         self._loop: asyncio.AbstractEventLoop | None = None
         self.said: dict[str, Limit] = {}  # limits of the code, to be stored before anything is claimed
         self._looked = float("-inf")
@@ -140,9 +141,7 @@ class Worker:
             if self.said:
                 await self.desk.awrite(limits.declare, self.said)
                 self.said = {}
-            # Claims alone promise nothing: after a power cut their jobs wait as before, and their runs are gone.
-            write = self.desk.awrite if handed_in or stopped else self.desk.ataken
-            got = await write(leases.exchange, handed_in, orders, self._policies, stopped)
+            got = await self._exchanged(handed_in, orders, stopped)
         except StoreError as error:
             self._handed_back[:0], self._stopped[:0] = back, stopped
             if ended and error.code == "STORE_REFUSED":
@@ -163,6 +162,16 @@ class Worker:
         if got.next_due is None:
             return self._poll()
         return max(0.001, min(self._poll(), (got.next_due - got.now) / 1000 - (monotonic() - got.at)))
+
+    async def _exchanged(
+        self, handed_in: list[tuple[Claim, Outcome]], orders: list[Order], stopped: list[tuple[str, int]]
+    ) -> leases.Exchanged:
+        if handed_in or stopped:
+            return await self.desk.awrite(leases.exchange, handed_in, orders, self._policies, stopped)
+        # Claims alone promise nothing: after a power cut their jobs wait as before, and their runs are gone.
+        if self.owns_loop and not self._runs:  # nobody waits for this thread: a job begins two turns of threads sooner
+            return self.desk.taken(leases.exchange, (), orders, self._policies)
+        return await self.desk.ataken(leases.exchange, (), orders, self._policies)
 
     async def _hand_in_singly(self, ended: list[Run]) -> None:
         """Endings that the store refuses together are handed in one by one: only the one it will not take fails."""
