@@ -12,7 +12,7 @@ class News:
         self.queues: set[str] = set()
         self.jobs: list[str] = []
         self.groups: set[str] = set()  # as `group_mark` writes them
-        self.patient = False  # it will hardly wake anybody: a second sooner or later is the same
+        self.patient = False  # it will hardly wake anybody, so it need not be told at once
 
     @classmethod
     def of_everything(cls) -> News:

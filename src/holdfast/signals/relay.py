@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 EARLY = (0.02, 0.1, 0.5, 2.0, 8.0)  # seconds after an enqueue on a caller's own connection
 GATHER, LONGEST_GATHER = 0.02, 1.0  # seconds in which the commits of a burst become one message
+PATIENT = 0.25  # seconds for what will hardly wake anybody
 GATHER_PER_DELAY = 50.0
 AT_ONCE = 5  # messages that need not wait for others, after a rest
-KEEP = 1.0  # between two looks at a line on which nothing is sent
+KEEP = 2.0  # between two looks at a line on which nothing is sent
 FLUSH_SECONDS = 1.0  # how long the end of a process may wait for its last message
 
 
@@ -43,6 +44,7 @@ class RelaySignal:
         self._pending, self._early = News(), News()
         self._again: list[float] = []  # when to tell the early news again, and what has time
         self._flushes_at_exit = False
+        self._hurry = False  # there is something to tell at once
         self._begin()
         _at_fork(self)
 
@@ -50,10 +52,12 @@ class RelaySignal:
         """Tell the others what a commit changed: soon, by a thread that does nothing else."""
         with self._lock:
             merge(self._pending, news)
-            if news.patient and not self._again:
-                self._again = [monotonic() + LONGEST_GATHER]
+            first = news.patient and not self._again
+            if first:
+                self._again = [monotonic() + PATIENT]
+            self._hurry = self._hurry or not news.patient
             self._have_thread()
-        if not news.patient:
+        if first or not news.patient:
             self._told.set()
 
     def tell_early(self, news: News) -> None:
@@ -92,7 +96,7 @@ class RelaySignal:
         self._pending, self._early = News(), News()
         self._again = []
         self._thread = None
-        self._over = False
+        self._over = self._hurry = False
 
     def _tell_while_needed(self) -> None:
         line: Line | None = None
@@ -137,11 +141,14 @@ class RelaySignal:
     def _awaited(self) -> bool:
         """Wait for something to tell; False if there was nothing for a while."""
         due = self._again[0] if self._again else float("inf")
-        if self._told.wait(min(KEEP, max(0.0, due - monotonic()))):
+        if self._told.wait(min(KEEP, max(0.0, due - monotonic()))) and (self._hurry or self._over):
             return True
-        if monotonic() < due:
-            return False
         with self._lock:
+            if not self._hurry:  # what was told has time, until the first of its times has come
+                self._told.clear()
+            due = self._again[0] if self._again else float("inf")
+            if monotonic() < due:
+                return self._hurry
             self._again = [at for at in self._again if at > monotonic()]
             merge(self._pending, self._early)
             if not self._again:
@@ -159,6 +166,7 @@ class RelaySignal:
     def _take(self) -> News:
         with self._lock:
             news, self._pending = self._pending, News()
+            self._hurry = False
         return news
 
     def _send(self, line: Line | None, message: bytes) -> Line:
@@ -184,6 +192,7 @@ class RelaySignal:
         if not self._over:
             with self._lock:
                 merge(self._pending, untold)
+                self._hurry = True
             self._told.set()
 
     def _sleep(self, until: float) -> None:
