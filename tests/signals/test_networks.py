@@ -15,6 +15,7 @@ import pytest
 
 from holdfast.signals import ear as ears
 from holdfast.signals import relay
+from holdfast.signals.postgres import PostgresLine
 from holdfast.signals.relay import RelaySignal
 from tests.patience import wait_for, within
 from tests.signals.networks import Stranger, heard, hears_of, network_of, news, proven, proxied, url_of
@@ -283,6 +284,28 @@ def test_a_server_that_falls_silent_never_holds_up_whoever_tells(kind, open_sign
         ear.close()
         signal.close()
         assert time.perf_counter() - begun < 5
+
+
+def test_an_ear_that_is_doubted_is_proven_by_the_next_probe(kind, open_signal, listen):
+    ear = listen(open_signal(kind))
+    ear.doubt()
+    assert not ear.proven
+    wait_for(lambda: ear.proven)
+
+
+def test_an_ear_whose_line_was_cut_unnoticed_is_doubted_and_connects_again(open_signal, listen, monkeypatch):
+    monkeypatch.setattr(ears, "PROBE_SECONDS", 0.3)
+    signal = open_signal("postgres")
+    ear = listen(signal)
+    heard(ear, 0.5)
+    with monkeypatch.context() as deaf:
+        deaf.setattr(PostgresLine, "receive", lambda *_: time.sleep(0.05) or [])
+        ear.doubt()
+        assert wait_for(lambda: heard(ear, 0.1))  # connected anew, and everything is to be looked at
+        assert not ear.proven
+    wait_for(lambda: ear.proven)
+    signal.tell(news("after"))
+    assert hears_of(ear, "after")
 
 
 def test_an_ear_that_gets_nothing_through_says_so_once_and_is_not_proven(

@@ -46,7 +46,7 @@ class RelayEar:
 
     def __init__(self, network: Network, name: str) -> None:
         self._network = network
-        self.proven = False
+        self.proven = self._doubted = False
         self._news = News()
         self._lock = threading.Lock()
         self._read, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -66,6 +66,10 @@ class RelayEar:
         with self._lock:
             news, self._news = self._news, News()
         return news
+
+    def doubt(self) -> None:
+        """What cut off the store may have cut this line, too, and nobody at its other end can say so: a probe tells."""
+        self._doubted, self.proven = True, False
 
     def close(self) -> None:
         """Hear no more. A thread that waits for a server that does not answer is left to end by itself."""
@@ -98,6 +102,9 @@ class RelayEar:
         probes = _Probes(self._network)
         rung = heard_at = 0.0
         while not self._over.is_set():
+            if self._doubted:
+                self._doubted = False
+                probes.hurry()
             probes.send_if_due()
             worked = thread_time()
             messages = line.receive(min(WAIT, probes.due_in()), HELPING)
@@ -119,7 +126,7 @@ class RelayEar:
 
     def _lost_one(self, probes: _Probes) -> None:
         """A line that worked is dead; one that never did has something in between, and hanging up would not help."""
-        if self.proven:
+        if self.proven or probes.came:
             raise NotThrough
         if probes.sent == 1:
             log.warning(
@@ -156,7 +163,7 @@ class _Probes:
         self._next = 0.0
         self._late = float("inf")
         self._mark = b""
-        self.sent = 0
+        self.sent, self.came = 0, False
 
     def send_if_due(self) -> None:
         now = monotonic()
@@ -184,7 +191,12 @@ class _Probes:
         if self._mark not in messages:
             return False
         self._late = float("inf")
+        self.came = True
         return True
+
+    def hurry(self) -> None:
+        """Send the next one now; the last one counts no more."""
+        self._next, self._mark = 0.0, b""
 
     def overdue(self) -> bool:
         """Whether the last one is lost; said once."""

@@ -134,6 +134,9 @@ class Listener:
             return news
         return news
 
+    def doubt(self) -> None:
+        """A socket of this machine is as good as it was."""
+
     def close(self) -> None:
         """Listen no more."""
         self._socket.close()

@@ -23,6 +23,9 @@ class Ear(Protocol):
     def receive(self) -> News:
         """What was heard since the last time; empty if nothing was. Never waits."""
 
+    def doubt(self) -> None:
+        """The store was away, and with it perhaps what is told: not proven until it has been tried again."""
+
     def close(self) -> None:
         """Hear no more."""
 

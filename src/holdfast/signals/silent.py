@@ -51,6 +51,9 @@ class SilentEar:
         """Nothing."""
         return News()
 
+    def doubt(self) -> None:
+        """Nobody trusts it."""
+
     def close(self) -> None:
         """Hear no more."""
         os.close(self._read)

@@ -102,11 +102,9 @@ class Supervisor:
         self._open_signal = open_signal
         self._make_upkeep = upkeep
         self._nursery: Nursery
-        self._room = ""
-        self._count = 0
+        self._room, self._count = "", 0
         self._unended: list[tuple[Child, int, int]] = []
-        self._away = False
-        self._loaded = False
+        self._away = self._loaded = False
 
     # -- life
 
@@ -199,6 +197,8 @@ class Supervisor:
             return False
         if self._away and proves:
             log.warning("the store is back")
+            if self.ear is not None:
+                self.ear.doubt()
             self._away = False
         return True
 

@@ -367,6 +367,8 @@ class Worker:
         if self._away_since is not None:
             self._back_at = monotonic()
             log.warning("the store is back after %.1f s", self._back_at - self._away_since)
+            if self.ear is not None:
+                self.ear.doubt()
             self._away_since = None
 
 
