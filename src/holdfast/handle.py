@@ -110,6 +110,9 @@ def _successor(job: Job) -> str | None:
 def _result(job: Job) -> Any:
     if job.status == "completed":
         return job.result
+    from holdfast.model.job import raised_at  # noqa: PLC0415  # whoever has a job has it loaded
+
     error = job.error or {"class": "", "message": "", "code": ""}
-    text = f"job {job.id} ended {job.status.value}: {error['class']}: {error['message']}"
+    where = f" ({lines[0]})" if (lines := raised_at(error)) else ""
+    text = f"job {job.id} ended {job.status.value}: {error['class']}: {error['message']}{where}"
     raise (JobCancelled("JOB_CANCELLED", text) if job.status == "cancelled" else JobFailed("JOB_FAILED", text))

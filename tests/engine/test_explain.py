@@ -140,7 +140,11 @@ TABLE = [
     (paused, "PAUSED", "queue 'default' was paused by ann at 2025-01-16T12:00:00.000Z"),
     (held, "ALONE", "it runs next in a process of its own"),
     (in_line, "IN_LINE", "due; before it in line: 1 job of its type and priority"),
-    (claimed, "CLAIMED", "claimed 0 ms ago by first; a claim that is not started is handed back after 2.5 s"),
+    (
+        claimed,
+        "CLAIMED",
+        "claimed 0 ms ago by first: it runs, or begins at once; a claim that has not begun is handed back after 2.5 s",
+    ),
     (run_under_way, "RUNNING", "attempt 1 of 3 runs at first, lease for 50 s"),
     (
         known_elsewhere,

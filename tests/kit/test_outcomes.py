@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import sys
 from datetime import UTC, datetime, timedelta
 
@@ -44,6 +45,11 @@ def raising(error, *, coroutine=False):
     return awaited if coroutine else plain
 
 
+def said(job):
+    """Its error without the lines that it came through."""
+    return {name: value for name, value in job.error.items() if name != "where"}
+
+
 both = pytest.mark.parametrize("coroutine", [False, True], ids=["plain", "coroutine"])
 
 
@@ -51,11 +57,23 @@ both = pytest.mark.parametrize("coroutine", [False, True], ids=["plain", "corout
 def test_a_permanent_error_ends_the_job_at_once(run, coroutine):
     job = run(raising(holdfast.Permanent("no such picture"), coroutine=coroutine))
     assert (job.status, job.attempts, job.failed) == ("failed", 1, 1)
-    assert job.error == {
+    assert said(job) == {
         "class": "holdfast.Permanent",
         "message": "no such picture",
         "code": "HANDLER_ERROR",
     }
+
+
+def test_an_error_tells_the_lines_of_the_handler_it_came_through(run):
+    def inner(values):
+        return values["missing"]
+
+    def outer():
+        return inner({})
+
+    job = run(outer)
+    lines = [re.sub(r":\d+ in .*<locals>", "", line) for line in job.error["where"]]
+    assert lines == [f"{__name__}.outer", f"{__name__}.inner"]
 
 
 @both
@@ -67,7 +85,7 @@ def test_a_permanent_error_on_the_last_attempt_is_failed_and_no_dead_letter(run,
 def test_an_ordinary_error_is_tried_again_after_a_back_off(run, wait_s, coroutine):
     job = run(raising(ValueError("bad day"), coroutine=coroutine))
     assert (job.status, job.attempts, job.failed) == ("queued", 1, 1)
-    assert job.error == {"class": "ValueError", "message": "bad day", "code": "HANDLER_ERROR"}
+    assert said(job) == {"class": "ValueError", "message": "bad day", "code": "HANDLER_ERROR"}
     assert 2 <= wait_s(job) <= 3
 
 
@@ -136,7 +154,7 @@ def test_the_time_out_of_one_call_beats_the_handler_s(holdfast_app):
 @both
 def test_a_handler_s_own_timeout_error_is_an_ordinary_error(run, coroutine):
     job = run(raising(TimeoutError("the peer is slow"), coroutine=coroutine))
-    assert job.error == {"class": "TimeoutError", "message": "the peer is slow", "code": "HANDLER_ERROR"}
+    assert said(job) == {"class": "TimeoutError", "message": "the peer is slow", "code": "HANDLER_ERROR"}
 
 
 @both

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import urllib.error
 
@@ -8,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.model.errors import Permanent, StoreError
-from holdfast.model.failure import LONGEST_MESSAGE, Failure, failure_of, scrub
+from holdfast.model.errors import PayloadError, Permanent, StoreError
+from holdfast.model.failure import LONGEST_MESSAGE, MOST_LINES, Failure, failure_of, scrub
+from holdfast.model.job import raised_at
+from holdfast.model.payload import encode
 
 PLANTED = "hunter2Hunter2hunter2"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"
@@ -157,3 +160,43 @@ def test_no_message_makes_the_scrubbing_slow(text):
     started = time.process_time()
     scrub(text)
     assert time.process_time() - started < 1
+
+
+def deep(levels):
+    if levels:
+        deep(levels - 1)
+    raise ValueError("deep")
+
+
+def test_of_a_long_way_the_innermost_lines_are_kept():
+    with pytest.raises(ValueError, match="deep") as caught:
+        deep(50)
+    where = failure_of(caught.value).where
+    assert len(where) == MOST_LINES
+    assert all(re.fullmatch(rf"{re.escape(__name__)}:\d+ in deep", line) for line in where)
+
+
+def test_lines_of_our_own_are_left_out():
+    with pytest.raises(PayloadError) as caught:
+        encode({"a": object()})
+    assert [line.rpartition(" in ")[2] for line in failure_of(caught.value).where] == [
+        "test_lines_of_our_own_are_left_out"
+    ]
+
+
+def test_what_has_no_lines_tells_none():
+    assert "where" not in json.loads(failure_of(ValueError("x")).as_text())
+
+
+@pytest.mark.parametrize(
+    ("error", "lines"),
+    [
+        (None, []),
+        ({}, []),
+        ({"where": ["a:1 in f", "b:2 in g"]}, ["b:2 in g", "a:1 in f"]),
+        ({"where": "elsewhere"}, []),
+        ({"where": [7]}, ["7"]),
+    ],
+)
+def test_where_an_error_was_raised_innermost_first(error, lines):
+    assert raised_at(error) == lines

@@ -64,7 +64,7 @@ def test_a_cancel_is_an_end_too(app, charge):
     handle = charge.using(group="g", tenant="acme").enqueue()
     handle.cancel()
     (told,) = deliveries(app)
-    assert (told.payload["event"], told.group, told.tenant) == ("job.cancelled", "g", "acme")
+    assert (told.payload["event"], told.group, told.tenant) == ("job.cancelled", None, "acme")
     assert told.payload["body"]["data"]["id"] == handle.id
 
 

@@ -8,6 +8,7 @@ from holdfast.engine.jobs import get
 from holdfast.engine.over_limit import Reason, over_limit
 from holdfast.model import stamp
 from holdfast.model.held import ALONE, BEHIND, BLOCKED, GROUP_PAUSED, LIMITED, TENANT_PAUSED
+from holdfast.model.job import raised_at
 from holdfast.model.schedule import origin_of
 from holdfast.model.status import Status
 
@@ -124,11 +125,11 @@ def _running(tx: Transaction, job: Job) -> Reason:
         return Reason("STOPPING", f"a cancel was asked for; {job.lease_owner} may still complete it")
     assert job.started_at is not None, "a claim writes it"
     since = tx.now - stamp.from_datetime(job.started_at)
-    if since < BEGUN_MS:
+    if since < BEGUN_MS and not job.progress:
         return Reason(
             "CLAIMED",
-            f"claimed {_span(since)} ago by {job.lease_owner}; a claim that is not started is handed back after "
-            f"{BEGUN_MS / 1000:g} s",
+            f"claimed {_span(since)} ago by {job.lease_owner}: it runs, or begins at once; a claim that has not begun "
+            f"is handed back after {BEGUN_MS / 1000:g} s",
         )
     return Reason(
         "RUNNING",
@@ -151,6 +152,7 @@ def _ended(job: Job) -> Reason:
         f"{_many(job.attempts, 'attempt')}: {job.failed} failed, {job.crashed} crashed, {job.interrupted} interrupted"
     )
     error = "" if job.error is None else f"; {job.error['class']} ({job.error['code']}): {_cut(job.error['message'])}"
+    error += f"; raised at {' < '.join(lines)}" if (lines := raised_at(job.error)) else ""
     advice = ""
     if job.status in (Status.FAILED, Status.DEAD_LETTER):
         advice = f"; when the cause is gone: `holdfast job retry {job.id}`"

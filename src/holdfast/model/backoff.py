@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:
-    """Doubling from `base_ms` up to `cap_ms`, plus up to `jitter_ms` so that a herd of failures spreads out."""
+    """Twice `base_ms` after the first failure, then doubling up to `cap_ms`; plus up to `jitter_ms`, to spread a herd out."""
 
     base_ms: int = 1_000
     cap_ms: int = 60_000

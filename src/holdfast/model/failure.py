@@ -1,12 +1,20 @@
-"""What is kept of an error: its class, a message that has been scrubbed and cut, and a code. Never a payload."""
+"""What is kept of an error: its class, a message that has been scrubbed and cut, a code, and the lines of the handler's
+code that it came through. Never a payload.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 LONGEST_MESSAGE = 2_000
+MOST_LINES = 5
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{1,49}")  # an error may carry a code of its own
 
 _NAMED = r"""\b([\w-]{0,60}(?:password|passwd|secret|token|api_?key)["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"',;&]+"""
@@ -29,10 +37,12 @@ class Failure:
     kind: str
     message: str
     code: str = "HANDLER_ERROR"
+    where: tuple[str, ...] = ()  # the last one is where it was raised
 
     def as_text(self) -> str:
         """The JSON text that is stored in the job's `error`."""
-        return json.dumps({"class": self.kind, "message": scrub(self.message), "code": self.code}, ensure_ascii=False)
+        error: dict[str, object] = {"class": self.kind, "message": scrub(self.message), "code": self.code}
+        return json.dumps(error | ({"where": self.where} if self.where else {}), ensure_ascii=False)
 
 
 def failure_of(error: BaseException, code: str = "HANDLER_ERROR") -> Failure:
@@ -41,7 +51,19 @@ def failure_of(error: BaseException, code: str = "HANDLER_ERROR") -> Failure:
         message = str(error)
     except Exception:  # noqa: BLE001  # an exception's own __str__ may raise anything; the job must still end
         message = "(the error has no readable message)"
-    return Failure(_name_of(type(error)), message, _code_of(error) or code)
+    return Failure(_name_of(type(error)), message, _code_of(error) or code, _where(error.__traceback__))
+
+
+def _where(trace: TracebackType | None) -> tuple[str, ...]:
+    """The innermost lines of a traceback, without our own: by module, for a path is nobody else's business."""
+    lines: deque[str] = deque(maxlen=MOST_LINES)
+    while trace is not None:
+        frame = trace.tb_frame
+        module = str(frame.f_globals.get("__name__", "?"))
+        if not module.startswith("holdfast."):
+            lines.append(scrub(f"{module[-100:]}:{trace.tb_lineno} in {frame.f_code.co_qualname[-100:]}"))
+        trace = trace.tb_next
+    return tuple(lines)
 
 
 def _name_of(kind: type) -> str:

@@ -102,6 +102,12 @@ def readable(text: str | None) -> Any:
         return {"class": "NotJson", "message": "this is not JSON: another program wrote it", "code": "STORED_NOT_JSON"}
 
 
+def raised_at(error: dict[str, Any] | None) -> list[str]:
+    """The lines of the handler's code that a stored error came through, the innermost first."""
+    where = (error or {}).get("where")
+    return [str(line) for line in reversed(where)] if isinstance(where, list) else []
+
+
 def _plain(value: Any) -> Any:
     match value:
         case Status():

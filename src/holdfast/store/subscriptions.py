@@ -86,8 +86,7 @@ class SubscriptionVerbs(ParkingVerbs):
                     DELIVERY,
                     encode(delivery(one, job), limit=_NO_LIMIT),
                     queue=QUEUE,
-                    tenant=job["tenant"],
-                    group=job["group"],
+                    tenant=job["tenant"],  # and no group: that is done when its own jobs are, whoever is told of it
                     max_attempts=one.max_attempts,
                 )
                 for one in subscriptions

@@ -386,7 +386,10 @@ def log_run(event: str, run: Run, level: int = logging.INFO) -> None:
         "attempts": claim.attempts,
         "duration_ms": round((monotonic() - run.since) * 1000, 1),
     }
-    text = " ".join(f"{name}={value}" for name, value in fields.items())
+    if isinstance(run.outcome, Raised):  # its message may hold what the payload held
+        failure = run.outcome.failure
+        fields |= {"error": failure.kind, "where": failure.where[-1]} if failure.where else {"error": failure.kind}
+    text = " ".join(f'{name}="{value}"' if name == "where" else f"{name}={value}" for name, value in fields.items())
     log.log(level, "%s %s", event, text, extra={"event": event, **fields})
 
 

@@ -59,6 +59,11 @@ async function follow(id, signal) {
   }
 }
 
+function errorText(error) {
+  const lines = Array.isArray(error.where) ? [...error.where].reverse().map((line) => `at ${line}`) : [];
+  return [`${error.class} (${error.code})`, error.message, ...lines].join("\n");
+}
+
 function show(job, reasons, history) {
   write(byId("drawer-title"), job.type);
   byId("drawer-cancel").hidden = !WAITING.has(job.status);
@@ -71,7 +76,7 @@ function show(job, reasons, history) {
     ...progress(job),
     make("h3", "", "What happened"),
     timeline(job, history),
-    ...block("Error", job.error && `${job.error.class} (${job.error.code})\n${job.error.message}`),
+    ...block("Error", job.error && errorText(job.error)),
     ...block("Payload", JSON.stringify(job.payload, null, 2)),
     ...block("Result", job.result === null ? null : JSON.stringify(job.result, null, 2)),
     details(job),
