@@ -23,8 +23,9 @@ from holdfast.upkeep.ticker import Ticker
 from holdfast.upkeep.watchdog import Undertaker, Watchdog
 from holdfast.wiring import open_signal, open_store
 from holdfast.worker.lookout import Lookout
+from holdfast.worker.options import Options
 from holdfast.worker.slots import RETURNED
-from holdfast.worker.supervisor import Options, Supervisor
+from holdfast.worker.supervisor import Supervisor
 from holdfast.worker.verdicts import of_dead_worker
 
 if TYPE_CHECKING:

@@ -54,6 +54,8 @@ ONLY = {
         "claim_on": "SQLite's indexes keep no entries of what is gone",
         "insert_alone": "SQLite's transactions cost no round trips",
         "insert_copy": "SQLite has no COPY",
+        "settings": "SQLite's settings are the connection's",
+        "crowd": "SQLite's signals cost next to nothing",
         "session": "SQLite has no pooler to be told apart from",
         "unlocked": "SQLite's transactions wait for no row: it has one writer",
         "purge_hold": "the same",

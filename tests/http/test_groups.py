@@ -72,3 +72,10 @@ def test_groups_and_tenants_are_paused_and_resumed(site):
     assert site.claim("a") == []
     assert site.post("/v1/tenants/acme/resume").json["jobs"] == 1
     assert len(site.claim("a")) == 1
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "cancel"])
+def test_a_tenant_that_cannot_be_is_refused(site, verb):
+    assert site.post(f"/v1/groups/g/{verb}", {"tenant": "a\x00b"}).status == 400
+    assert site.get("/v1/groups/g?tenant=a%00b").status == 400
+    assert site.get("/v1/batches?tenant=%00").status == 400

@@ -124,6 +124,17 @@ def test_a_snooze_spends_no_attempt(run, wait_s, coroutine):
     assert (job.status, job.attempts, job.failed, job.error, wait_s(job)) == ("queued", 0, 0, None, 300)
 
 
+@pytest.mark.parametrize("error", [holdfast.Snooze(timedelta(minutes=5)), holdfast.Retry(after=timedelta(minutes=5))])
+def test_a_time_may_be_a_timedelta(run, wait_s, error):
+    assert wait_s(run(raising(error))) == 300
+
+
+@pytest.mark.parametrize("seconds", ["5", None, object, -1, math.nan])
+def test_what_is_no_time_is_told_so(seconds):
+    with pytest.raises(ValueError, match="a number of seconds from 0 up is needed"):
+        holdfast.Snooze(seconds)
+
+
 @pytest.mark.parametrize("seconds", [-1, math.inf, math.nan, "soon", None, timedelta(minutes=5)], ids=repr)
 @pytest.mark.parametrize("signal", ["Snooze", "Retry"])
 def test_an_impossible_time_still_ends_the_run(run, signal, seconds):

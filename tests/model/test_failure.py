@@ -184,6 +184,13 @@ def test_lines_of_our_own_are_left_out():
     ]
 
 
+def test_a_log_gets_the_class_and_the_line_and_no_message():
+    assert Failure("KeyError", "alice@example.org", where=("a:1 in f", "b:2 in g")).for_logs() == {
+        "error": "KeyError", "where": "b:2 in g",
+    }  # fmt: skip
+    assert Failure("KeyError", "alice@example.org").for_logs() == {"error": "KeyError"}
+
+
 def test_what_has_no_lines_tells_none():
     assert "where" not in json.loads(failure_of(ValueError("x")).as_text())
 

@@ -209,6 +209,16 @@ def test_news_that_has_time_goes_later_in_one_message_or_with_what_has_none(open
     assert b"crowded" in sent[1]
 
 
+def test_news_that_has_time_does_not_wait_for_the_last_look_at_an_open_transaction(open_signal, listen, monkeypatch):
+    monkeypatch.setattr(relay, "EARLY", (0.02, 120.0))
+    signal = open_signal("postgres")
+    ear = listen(signal)
+    signal.tell_early(news("early"))
+    assert hears_of(ear, "early")
+    signal.tell(news("crowded", patient=True))
+    assert hears_of(ear, "crowded")
+
+
 def test_who_closes_does_not_wait_for_the_rest_of_a_burst(kind, open_signal, listen, monkeypatch):
     monkeypatch.setattr(relay, "GATHER", 30.0)
     monkeypatch.setattr(relay, "AT_ONCE", 1)

@@ -8,10 +8,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from holdfast.model.status import Status
-from tests.patience import wait_for
+from tests.patience import wait_for, within
 from tests.servers.postgres import server
 from tests.signals.networks import processor_seconds
 from tests.worker.workshop import Workshop
@@ -90,6 +91,24 @@ def test_a_stop_burns_no_attempt(workshop: Workshop, number: int):
     assert worker.process.wait(10) == 0
     job = workshop.job(job_id)
     assert (job.status, job.attempts, job.interrupted) == (Status.QUEUED, 0, 1)
+
+
+@pytest.mark.parametrize(("signals", "seconds"), [(1, 6), (2, 3)])
+def test_a_locked_table_does_not_hold_up_a_stop(workshop: Workshop, signals: int, seconds: float):
+    """With a run under way whose end cannot be written, and whose lease cannot be renewed."""
+    worker = workshop.start("--stop-seconds", 1 if signals == 1 else 60)
+    job_id = workshop.enqueue("nap", {"seconds": 1})
+    workshop.begun(job_id)
+    with psycopg.connect(workshop.url) as other:
+        other.execute("lock table job_queue in access exclusive mode")
+        time.sleep(2)
+        begun = time.monotonic()
+        for _ in range(signals):
+            worker.process.terminate()
+            time.sleep(0.2)
+        assert worker.process.wait(60) == 0
+        assert time.monotonic() - begun < within(seconds)
+        other.rollback()
 
 
 def test_a_poison_is_put_aside_and_its_neighbours_lose_nothing(workshop: Workshop):

@@ -12,8 +12,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+from holdfast.model.news import News
 from holdfast.model.status import Status
-from tests.patience import wait_for
+from tests.patience import wait_for, within
 from tests.worker.workshop import ROOT, Workshop
 
 pytestmark = pytest.mark.slow
@@ -100,6 +101,22 @@ def test_a_worker_stops_well_while_the_store_is_away_and_the_next_one_ends_its_r
     assert workshop.job(job_id).status is Status.IN_PROGRESS
     workshop.start(HOLDFAST_TEST_LEASE="60")
     workshop.begun(job_id, 2)
+
+
+@pytest.mark.parametrize(("signals", "seconds"), [(1, 15), (2, 3)])
+def test_a_locked_file_does_not_hold_up_an_idle_worker_that_is_to_stop(
+    workshop: Workshop, signals: int, seconds: float
+):
+    worker = workshop.start()
+    with locked(workshop.database):
+        workshop.app.signal.tell(News.of_everything())
+        time.sleep(0.5)
+        begun = time.monotonic()
+        for _ in range(signals):
+            worker.process.terminate()
+            time.sleep(0.2)
+        assert worker.process.wait(60) == 0
+        assert time.monotonic() - begun < within(seconds)
 
 
 def test_a_full_disk_is_survived(workshop: Workshop):

@@ -11,8 +11,8 @@ from holdfast.cli.numbers import Finite
 from holdfast.cli.opening import chosen_signal, chosen_url, flagged_url
 from holdfast.cli.plain import clean, many
 from holdfast.worker.child import COROUTINES, THREADS
+from holdfast.worker.options import STOP_SECONDS, Options
 from holdfast.worker.places import MOST_READY
-from holdfast.worker.supervisor import STOP_SECONDS, Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -115,9 +115,9 @@ class Desk:
         return await self._laid(lambda tx: verb(tx, *args, **kwargs), hasty=True)  # type: ignore[no-any-return]
 
     def taken(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """The same on this thread, of which nobody wants anything else meanwhile."""
+        """The same on this thread, of which nobody wants anything meanwhile; STORE_UNAVAILABLE if another writes."""
         self._take_turn()
-        return self._write_at_once(lambda tx: verb(tx, *args, **kwargs), hastily=True)  # type: ignore[no-any-return]
+        return self._write_at_once(lambda tx: verb(tx, *args, **kwargs), taken=True)  # type: ignore[no-any-return]
 
     def read(self, verb: Verb[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a verb that changes nothing."""
@@ -201,12 +201,12 @@ class Desk:
             self._thread.join()
             self._thread = None
 
-    def _write_at_once(self, run: Callable[[Any], Any], *, hastily: bool = False) -> Any:
+    def _write_at_once(self, run: Callable[[Any], Any], *, taken: bool = False) -> Any:
         """Nobody was before us, and we have the turn: no need to lay it on the desk."""
         self._turn_of = get_ident()
         try:
             self._check_open()
-            (answer,), news = self.store.write([run], hastily=hastily)
+            (answer,), news = self.store.write([run], hastily=taken, briefly=taken)
             self._tell(news)
         finally:
             self._give_turn()

@@ -19,6 +19,7 @@ LONGEST_WAIT = 60
 _MOST_FAULTS = 5
 
 Seconds = Annotated[float, Field(allow_inf_nan=False)]
+Whose = Annotated[str, Field(max_length=255, pattern=r"^[^\x00-\x1f\x7f]*$")]  # a tenant, or none
 Name = Annotated[str, Field(min_length=1, max_length=255)]
 
 
@@ -137,7 +138,7 @@ class CancelBody(Body):
 class TenantBody(Body):
     """Whose group is meant."""
 
-    tenant: Annotated[str, Field(max_length=255)] = Field(default="", description="whose group it is")
+    tenant: Whose = Field(default="", description="whose group it is")
 
 
 class GroupCancelBody(CancelBody, TenantBody):
@@ -158,7 +159,7 @@ class ResumeManyBody(ResumeBody):
 
     key: str | None = Field(default=None, description="all that wait for this key")
     group: str | None = Field(default=None, description="all of this group")
-    tenant: str = Field(default="", description="of this tenant")
+    tenant: Whose = Field(default="", description="of this tenant")
     after: str = Field(default="", max_length=64, description="the `next` of the answer before")
 
 
@@ -193,7 +194,7 @@ class JobsQuery(Query):
     type: Name | None = None
     queue: Name | None = None
     group: Name | None = None
-    tenant: Annotated[str, Field(max_length=255)] | None = None
+    tenant: Whose | None = None
     before: Annotated[str, Field(max_length=64)] | None = Field(
         default=None, description="the `next` of the page before"
     )
@@ -207,7 +208,7 @@ class DeadLettersQuery(Query):
     """Which dead letters to list, newest first."""
 
     type: Name | None = None
-    tenant: Annotated[str, Field(max_length=255)] | None = None
+    tenant: Whose | None = None
     before: Annotated[str, Field(max_length=64)] | None = None
     limit: int = Field(default=50, ge=1, le=MOST_LISTED)
 
@@ -215,7 +216,7 @@ class DeadLettersQuery(Query):
 class AuditQuery(Query):
     """Which lines of the audit to list, newest first."""
 
-    tenant: Annotated[str, Field(max_length=255)] | None = None
+    tenant: Whose | None = None
     before: Annotated[str, Field(max_length=64)] | None = None
     limit: int = Field(default=50, ge=1, le=MOST_LISTED)
 
@@ -223,7 +224,7 @@ class AuditQuery(Query):
 class GroupQuery(Query):
     """Whose group, and how long to wait for a change of it."""
 
-    tenant: Annotated[str, Field(max_length=255)] = ""
+    tenant: Whose = ""
     wait: float = Field(
         default=0, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds to wait for another version"
     )
@@ -233,7 +234,7 @@ class GroupQuery(Query):
 class BatchesQuery(Query):
     """Which batches to list, newest first."""
 
-    tenant: Annotated[str, Field(max_length=255)] | None = None
+    tenant: Whose | None = None
     before: Annotated[str, Field(max_length=64)] | None = Field(
         default=None, description="the `next` of the page before"
     )

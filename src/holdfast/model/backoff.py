@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:
-    """Twice `base_ms` after the first failure, then doubling up to `cap_ms`; plus up to `jitter_ms`, to spread a herd out."""
+    """Twice `base_ms` after the first failure, doubling up to `cap_ms`; plus up to `jitter_ms`, to spread a herd."""
 
     base_ms: int = 1_000
     cap_ms: int = 60_000

@@ -213,7 +213,8 @@ class AwaitAuth(HandlerSignal):
 
 
 def _seconds(value: float) -> float:
-    """A handler that asks for an impossible time should hear of it where it asks."""
-    if 0 <= value < 1e10:  # noqa: PLR2004  # false of not-a-number too
+    """A handler that asks for an impossible time should hear of it where it asks. A timedelta is a time, too."""
+    value = value.total_seconds() if hasattr(value, "total_seconds") else value
+    if isinstance(value, int | float) and 0 <= value < 1e10:  # noqa: PLR2004  # false of not-a-number too
         return value
     raise ValueError(f"a number of seconds from 0 up is needed, not {value!r}")

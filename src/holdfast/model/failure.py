@@ -44,6 +44,10 @@ class Failure:
         error: dict[str, object] = {"class": self.kind, "message": scrub(self.message), "code": self.code}
         return json.dumps(error | ({"where": self.where} if self.where else {}), ensure_ascii=False)
 
+    def for_logs(self) -> dict[str, str]:
+        """The same in a few words, without the message."""
+        return {"error": self.kind, "where": self.where[-1]} if self.where else {"error": self.kind}
+
 
 def failure_of(error: BaseException, code: str = "HANDLER_ERROR") -> Failure:
     """What is kept of an exception."""

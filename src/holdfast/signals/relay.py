@@ -44,7 +44,7 @@ class RelaySignal:
         self._pending, self._early = News(), News()
         self._again: list[float] = []  # when to tell the early news again, and what has time
         self._flushes_at_exit = False
-        self._hurry = False  # there is something to tell at once
+        self._hurry = self._later = False  # there is something to tell at once, or soon
         self._begin()
         _at_fork(self)
 
@@ -52,9 +52,10 @@ class RelaySignal:
         """Tell the others what a commit changed: soon, by a thread that does nothing else."""
         with self._lock:
             merge(self._pending, news)
-            first = news.patient and not self._again
+            first = news.patient and not self._later
             if first:
-                self._again = [monotonic() + PATIENT]
+                self._later = True
+                self._again = sorted([*self._again, monotonic() + PATIENT])
             self._hurry = self._hurry or not news.patient
             self._have_thread()
         if first or not news.patient:
@@ -96,7 +97,7 @@ class RelaySignal:
         self._pending, self._early = News(), News()
         self._again = []
         self._thread = None
-        self._over = self._hurry = False
+        self._over = self._hurry = self._later = False
 
     def _tell_while_needed(self) -> None:
         line: Line | None = None
@@ -166,7 +167,7 @@ class RelaySignal:
     def _take(self) -> News:
         with self._lock:
             news, self._pending = self._pending, News()
-            self._hurry = False
+            self._hurry = self._later = False
         return news
 
     def _send(self, line: Line | None, message: bytes) -> Line:

@@ -244,9 +244,11 @@ class Store(Protocol):
     url: str
     writes_alone: bool  # whether a transaction that writes keeps all others from writing
 
-    def write(self, calls: Sequence[Callable[[Any], Any]], *, hastily: bool = False) -> tuple[list[Any], News]:
+    def write(
+        self, calls: Sequence[Callable[[Any], Any]], *, hastily: bool = False, briefly: bool = False
+    ) -> tuple[list[Any], News]:
         """Run the calls in one transaction: durable when this returns. `hastily`: they promise nothing to anybody, so a
-        power cut may undo them.
+        power cut may undo them. `briefly`: who has the lock of all writes is not waited for.
 
         An answer is a call's value or the exception it raised; a call that raises takes nothing else with it. The news
         tell what changed, for the signals.
@@ -254,6 +256,9 @@ class Store(Protocol):
 
     def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
         """Store one job and nothing else, by the shortest way there is; answers as `insert` does."""
+
+    def hurry(self, seconds: float) -> None:
+        """From now on no call waits longer for others; nor does one that is under way. May be called at any time."""
 
     def read(self, call: Callable[[Any], Any]) -> Any:
         """Run one call that changes nothing."""

@@ -84,7 +84,7 @@ def run_child(app: Application, config: dict[str, Any]) -> None:
 async def _work(app: Application, config: dict[str, Any], slots: SlotMap, pools: list[Places], threads: int) -> None:
     worker = Worker(app.desk, app.registry, pools, owner=config["owner"], slots=slots, threads=max(1, threads))
     worker.said = dict(app.said)
-    worker.owns_loop = True
+    worker.may_block = app.desk.store.writes_alone
     loop = asyncio.get_running_loop()
     asked = 0
 

@@ -16,7 +16,7 @@ from holdfast.worker.death import describe_code
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from holdfast.worker.supervisor import Options
+    from holdfast.worker.options import Options
 
 HELLO_SECONDS = 120.0
 _LAST_WAIT = 2.0

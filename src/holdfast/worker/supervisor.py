@@ -18,7 +18,6 @@ import select
 import signal
 import socket
 from contextlib import suppress
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -29,53 +28,33 @@ from holdfast.signals.presence import Presence
 from holdfast.worker import look
 from holdfast.worker.alone import Solos
 from holdfast.worker.application import Described
-from holdfast.worker.child import COROUTINES, THREADS, slots_needed
+from holdfast.worker.child import slots_needed
 from holdfast.worker.death import describe_exit, kill_group
 from holdfast.worker.look import Child, Holds
 from holdfast.worker.nursery import Nursery
-from holdfast.worker.places import MOST_READY
 from holdfast.worker.slots import WORN, SlotMap, Started
 from holdfast.worker.verdicts import Verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from holdfast.model.lease import Claim
     from holdfast.signals.port import Ear, Signal
     from holdfast.store.port import Store
+    from holdfast.worker.options import Options
 
 log = logging.getLogger("holdfast.supervisor")
 
 
-STOP_SECONDS = 25.0
 KILL_AFTER = 2.0  # after the time to stop: children that have not drained are killed
 LEAVE_AFTER = 4.0  # after it: nobody is waited for
 PATIENCE = 2.0  # for a lock: it may be held by a child that only we can kill
+HURRY, HASTE = 1.0, 0.2  # the same when we are to stop, and when we leave at once
 QUICKEST_LOOK = 0.05  # news may come with every commit; looks need not
 REST = 25  # after a look, so many times as long as it took: under load it waits for the children's own commits
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 MOST_DEATHS = 5  # of a process that imports the application for the first time
 DIED_YOUNG = 1.0  # seconds; such a child is replaced at the next look, not at once
-
-
-@dataclass(kw_only=True)
-class Options:
-    """How the worker is run."""
-
-    spec: str
-    folder: str
-    processes: int = 1
-    queues: Mapping[str, int | None] | None = None
-    coroutines: int = COROUTINES
-    threads: int = THREADS
-    prefetch: int = MOST_READY
-    solos: int = 4
-    signals: bool = True
-    signal: str | None = None  # where the application names none
-    url: str | None = None
-    url_otherwise: str | None = None  # where the application names none
-    log_level: str = "WARNING"
-    stop_seconds: float = STOP_SECONDS
 
 
 class Supervisor:
@@ -128,12 +107,19 @@ class Supervisor:
         if self.stopping_since is None:
             self.stopping_since = now
             self._leave_at = now + self.options.stop_seconds + LEAVE_AFTER
+            self._hurry(HURRY)
             for child in self.children.values():
                 self._tell_to_leave(child)
         else:
             self._leave_at = min(self._leave_at, now + LEAVE_AFTER - KILL_AFTER)
+            self._hurry(HASTE)
             for child in self.children.values():
                 self._kill(child, "stopped at once")
+
+    def _hurry(self, seconds: float) -> None:
+        """Whatever holds the store up, it must not hold up our leaving; called by a signal, at any time."""
+        if (desk := getattr(self, "desk", None)) is not None:
+            desk.store.hurry(seconds)
 
     def _supervise(self, wake: int) -> int:
         self.desk.listeners.append(self.signal.tell)
@@ -148,6 +134,8 @@ class Supervisor:
                 self._kill(child, "stopped")
                 self._bury(child, signal.SIGKILL, 0)
             self._nursery.close()
+            if self._away:
+                self._hurry(HASTE)
             self._guarded(self._end_runs)
             if upkeep is not None:
                 self._guarded(upkeep.goodbye)

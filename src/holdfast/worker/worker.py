@@ -15,6 +15,7 @@ import asyncio
 import contextvars
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -71,7 +72,7 @@ class Worker:
         self._runs: set[Run] = set()
         self._wake = asyncio.Event()
         self.ear: Ear | None = None
-        self.owns_loop = False  # else the loop is the application's, which is never kept waiting
+        self.may_block = False  # the loop, for a moment: it is our own, and the store a file of this machine
         self._loop: asyncio.AbstractEventLoop | None = None
         self.said: dict[str, Limit] = {}  # limits of the code, to be stored before anything is claimed
         self._looked = float("-inf")
@@ -169,8 +170,9 @@ class Worker:
         if handed_in or stopped:
             return await self.desk.awrite(leases.exchange, handed_in, orders, self._policies, stopped)
         # Claims alone promise nothing: after a power cut their jobs wait as before, and their runs are gone.
-        if self.owns_loop and not self._runs:  # nobody waits for this thread: a job begins two turns of threads sooner
-            return self.desk.taken(leases.exchange, (), orders, self._policies)
+        if self.may_block and not self._runs:  # nobody waits for this thread: a job begins two turns of threads sooner
+            with suppress(StoreError):  # others write; or it is met again below
+                return self.desk.taken(leases.exchange, (), orders, self._policies)
         return await self.desk.ataken(leases.exchange, (), orders, self._policies)
 
     async def _hand_in_singly(self, ended: list[Run]) -> None:
@@ -387,8 +389,7 @@ def log_run(event: str, run: Run, level: int = logging.INFO) -> None:
         "duration_ms": round((monotonic() - run.since) * 1000, 1),
     }
     if isinstance(run.outcome, Raised):  # its message may hold what the payload held
-        failure = run.outcome.failure
-        fields |= {"error": failure.kind, "where": failure.where[-1]} if failure.where else {"error": failure.kind}
+        fields |= run.outcome.failure.for_logs()
     text = " ".join(f'{name}="{value}"' if name == "where" else f"{name}={value}" for name, value in fields.items())
     log.log(level, "%s %s", event, text, extra={"event": event, **fields})
 

@@ -8,7 +8,9 @@ text would depend on the session's time zone.
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
+from importlib.resources import files
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
 
 SAVEPOINT, RELEASE, UNDO = "savepoint holdfast", "release savepoint holdfast", "rollback to savepoint holdfast"
 _MS_OF_2000 = 946_684_800_000  # where PostgreSQL's own count begins
-_GRACE = 2.0  # seconds: the server's time-out comes first, which leaves the connection usable
 _FETCH = 2_000  # rows at a time
 _UNPREPARED = frozenset(("26000", "42P05"))  # no such prepared statement, or already one: another session's
 _AGAIN = frozenset(("40001", "40P01")) | _UNPREPARED  # serialization failure, deadlock
@@ -91,7 +92,7 @@ class Connection:
                 "STORE_UNAVAILABLE",
                 f"{location.shown}: {str(error).strip()}; check the address, and that the server runs",
             ) from error
-        raw.deadline = location.deadline + _GRACE
+        raw.deadline = location.longest_wait
         # Through a pooler a session may come to us that another client made listen; the driver would keep what it hears
         # for ever.
         raw.add_notify_handler(_pass_over)
@@ -206,6 +207,10 @@ class Connection:
         """Whether it was lost because the server did not answer in time."""
         return bool(self.raw.silent)
 
+    def hurry(self, seconds: float) -> None:
+        """No wait of it lasts longer, nor one that is under way in another thread."""
+        self.raw.deadline = min(self.raw.deadline, seconds)
+
     def close(self) -> None:
         """Let go of the server; an open transaction is undone."""
         self.raw.close()
@@ -219,11 +224,23 @@ class _Bounded(psycopg.Connection[Any]):
 
     def wait(self, gen: PQGen[Any], *args: Any, **kwargs: Any) -> Any:
         try:
-            return super().wait(_until(gen, monotonic() + self.deadline), *args, **kwargs)
+            return super().wait(self._until(gen, monotonic()), *args, **kwargs)
         except _TooLate:
             self.silent = True
             self.close()
             raise psycopg.OperationalError("the server did not answer in time") from None
+
+    def _until(self, gen: Generator[Any, Any, Any], begun: float) -> Generator[Any, Any, Any]:
+        """The driver's own steps; it looks in every tenth of a second while nothing comes."""
+        try:
+            wanted = next(gen)
+            while True:
+                ready = yield wanted
+                if not ready and monotonic() > begun + self.deadline:  # which may be cut short meanwhile
+                    raise _TooLate
+                wanted = gen.send(ready)
+        except StopIteration as done:
+            return done.value
 
 
 class _TooLate(Exception):
@@ -231,9 +248,10 @@ class _TooLate(Exception):
 
 
 def _for_a_transaction(settings: Mapping[str, object], raw: Any) -> str:
-    """One statement that makes them all: the server answers each statement by itself."""
-    made = (f"set_config('{name}', {Literal(str(value)).as_string(raw)}, true)" for name, value in settings.items())
-    return f"select {', '.join(made)}"
+    """A statement that makes them."""
+    text = (files("holdfast.store.postgres") / "sql" / "settings.sql").read_text()
+    given = Literal(json.dumps({name: str(value) for name, value in settings.items()})).as_string(raw)
+    return text.replace(":settings", given)
 
 
 def _pass_over(_: object) -> None:
@@ -296,16 +314,3 @@ def _reason(error: Exception) -> tuple[str, str]:
     # The first line alone: what follows may show the row, with its payload.
     said = getattr(getattr(error, "diag", None), "message_primary", None) or type(error).__name__
     return "STORE_REFUSED", f"the database refused the statement: {said}"
-
-
-def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any]:
-    """The driver's own steps; it looks in every tenth of a second while nothing comes."""
-    try:
-        wanted = next(gen)
-        while True:
-            ready = yield wanted
-            if not ready and monotonic() > end:
-                raise _TooLate
-            wanted = gen.send(ready)
-    except StopIteration as done:
-        return done.value

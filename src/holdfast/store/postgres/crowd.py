@@ -14,10 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.model.request import NewJob
+    from holdfast.store.postgres.base import Verbs
 
 LOOK = 1.0  # seconds from one look at a lane to the next
 OFTEN = 20  # jobs in that time: who enqueues less asks nothing and tells at once
 MOST = 100  # lanes
+
+
+def stands_behind(job: NewJob, tx: Verbs) -> bool:
+    """Whether others of its lane have waited for a while."""
+    lane = {name: getattr(job, name) for name in ("queue", "type", "payload_version", "priority")}
+    return bool(tx.run("crowd", now=tx.stamp, **lane)[0][0])
 
 
 class Crowd:

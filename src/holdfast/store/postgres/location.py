@@ -17,6 +17,7 @@ DEADLINE = 30  # seconds
 _IDLE_MS = 60_000
 _OWN_IDLE_MS = 5_000
 _LONGEST_DEADLINE = 3600
+_GRACE = 2.0  # seconds: the server's time-out comes first, which leaves the connection usable
 _LONGEST_NAME = 64
 
 
@@ -29,6 +30,7 @@ class Location:
         "deadline",
         "given",
         "idle_ms",
+        "longest_wait",
         "own_idle_ms",
         "prepare_after",
         "prepare_repeated",
@@ -52,6 +54,7 @@ class Location:
         settings = {unquote(name): unquote(value) for name, _, value in pairs}
         self.url = url
         self.deadline = _whole("deadline", settings.pop("deadline", str(DEADLINE)), _LONGEST_DEADLINE)
+        self.longest_wait = self.deadline + _GRACE
         self.idle_ms = _IDLE_MS
         self.channel = _channel(settings.pop("channel", CHANNEL))
         self.own_idle_ms = _OWN_IDLE_MS
@@ -78,8 +81,14 @@ class Location:
         """The same address for work that takes its time and has the database to itself."""
         other = Location(self.url)
         other.deadline = _LONGEST_DEADLINE
+        other.longest_wait = _LONGEST_DEADLINE + _GRACE
         other.idle_ms = other.own_idle_ms = _LONGEST_DEADLINE * 1000
         return other
+
+    def hurry(self, seconds: float) -> None:
+        """New connections wait no longer than that."""
+        self.deadline = min(self.deadline, max(1, int(seconds)))  # which the server counts in whole seconds
+        self.longest_wait = min(self.longest_wait, seconds)
 
     def options(self) -> dict[str, object]:
         """What the driver is told beside the address, where the address itself does not say."""

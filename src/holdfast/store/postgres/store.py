@@ -12,6 +12,7 @@ which is then run again.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from random import uniform
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from holdfast.model.ids import new_ids
 from holdfast.model.news import News
 from holdfast.store.postgres.base import array, read_file
 from holdfast.store.postgres.connection import Connection, is_busy, is_missing_table, is_ours, translate
-from holdfast.store.postgres.crowd import Crowd
+from holdfast.store.postgres.crowd import Crowd, stands_behind
 from holdfast.store.postgres.joins import Joins
 from holdfast.store.postgres.location import Location
 from holdfast.store.postgres.schema import migrate, moved_away, require_schema
@@ -70,6 +71,7 @@ class PostgresStore:
         calls: Sequence[Callable[[Any], Any]],
         *,
         hastily: bool = False,  # noqa: ARG002  # telling the server costs as much
+        briefly: bool = False,  # noqa: ARG002  # nobody has a lock of all writes
     ) -> tuple[list[Any], News]:
         if len(calls) == 1:
             return self._write_alone(calls[0])
@@ -106,12 +108,18 @@ class PostgresStore:
             news = News()
             news.queues.add(job.queue)
             news.of_group(job.tenant, job.group)
-            news.patient = self._crowd.waits(job, lambda: self._stands_behind(job))
+            news.patient = self._crowd.waits(job, lambda: self._write_alone(partial(stands_behind, job))[0][0] is True)
             return (job_id, True), news
         (answer,), news = self._write_alone(lambda transaction: transaction.insert([job])[0])
         if isinstance(answer, Exception):
             raise answer
         return answer, news
+
+    def hurry(self, seconds: float) -> None:
+        self._patience = min(self._patience, seconds)
+        self.location.hurry(seconds)
+        for connection in filter(None, (self._writer, self._reader)):
+            connection.hurry(seconds)
 
     def read(self, call: Callable[[Any], Any]) -> Any:
         return self._read_on("_reader", call)
@@ -218,12 +226,6 @@ class PostgresStore:
             return PostgresTransaction(connection, self.queries, 0).ruled([job])[0] is not job
         except Exception:  # noqa: BLE001  # the long way meets it again, and knows what to do
             return True
-
-    def _stands_behind(self, job: NewJob) -> bool:
-        """Whether others of its lane have waited for a while; no answer is no reason to fail."""
-        lane = {name: getattr(job, name) for name in ("queue", "type", "payload_version", "priority")}
-        answer = self._write_alone(lambda tx: tx.run("crowd", now=tx.stamp, **lane)[0][0])[0][0]
-        return answer is True
 
     def _insert_again(self, row: dict[str, object]) -> int:
         give_up = monotonic() + self._patience

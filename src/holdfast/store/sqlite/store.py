@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from holdfast.store.sqlite.transaction import SqliteTransaction
 
 PATIENCE = 30.0  # seconds to wait for another process's write lock
+HASTILY, BRIEFLY = 5.0, 0.05  # the same for what promises nothing: a worker that is to stop must not wait for it
 SPACE_FLOOR = 8 * 1024 * 1024
 WAL_LIMIT = 64 * 1024 * 1024
 
@@ -50,15 +51,18 @@ class SqliteStore:
         self._clock = clock or _wall_clock
         self._floor = space_floor
         self._patience = patience
+        self._haste = PATIENCE
         self._migrates = migrates
         self._writer: Connection | None = None
         self._reader: Connection | None = None
         self._open: SqliteTransaction | None = None
         self._left_alone: list[Connection | None] = []
 
-    def write(self, calls: Sequence[Callable[[Any], Any]], *, hastily: bool = False) -> tuple[list[Any], News]:
+    def write(
+        self, calls: Sequence[Callable[[Any], Any]], *, hastily: bool = False, briefly: bool = False
+    ) -> tuple[list[Any], News]:
         if len(calls) == 1:
-            return self._write_hastily(calls[0]) if hastily else self._write_alone(calls[0])
+            return self._write_hastily(calls[0], briefly=briefly) if hastily else self._write_alone(calls[0])
         try:
             transaction = self.begin()
         except Exception as error:  # noqa: BLE001  # nobody can write now: each would only wait as long again
@@ -204,16 +208,22 @@ class SqliteStore:
             self.roll_back()
             raise
 
-    def _write_hastily(self, call: Callable[[Any], Any]) -> tuple[list[Any], News]:
+    def hurry(self, seconds: float) -> None:
+        self._patience = min(self._patience, seconds)
+
+    def _write_hastily(self, call: Callable[[Any], Any], *, briefly: bool) -> tuple[list[Any], News]:
         """Do not wait for the disk. The log is written in order, so the next durable commit takes this one with it."""
+        self._haste = BRIEFLY if briefly else HASTILY
         try:
             connection = self._writing()
             connection.sync("normal")
         except Exception as error:  # noqa: BLE001  # the caller gets it as the answer
+            self._haste = PATIENCE
             return [self._told(error)], News()
         try:
             return self._write_alone(call)
         finally:
+            self._haste = PATIENCE
             connection.sync(self.location.synchronous)
 
     def _told(self, error: Exception) -> Exception:
@@ -242,7 +252,7 @@ class SqliteStore:
 
     def retrying(self, connection: Connection, call: Callable[[], Any]) -> Any:
         """Try until the lock is had. Random pauses are fairer than SQLite's own waiting, which starves some."""
-        give_up = 0.0
+        begun = 0.0
         while True:
             try:
                 return call()
@@ -250,8 +260,8 @@ class SqliteStore:
                 if not connection.is_ours(error):
                     raise
                 now = monotonic()
-                give_up = give_up or now + self._patience
-                if not connection.is_busy(error) or now > give_up:
+                begun = begun or now
+                if not connection.is_busy(error) or now > begun + min(self._patience, self._haste):
                     raise self._translated(connection, error) from error
             from random import uniform  # noqa: PLC0415  # seldom needed, and slow to import
 
