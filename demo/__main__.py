@@ -32,6 +32,8 @@ from demo.flow import feed as feed_flow
 from demo.session import QUESTION, Question, tell
 from holdfast import Handle, HoldfastError
 from holdfast.batches import Batch
+from holdfast.cli.ending import tell as tell_error
+from holdfast.store.port import Transaction
 
 PORT = os.environ.get("HOLDFAST_DEMO_PORT", "8321")
 EXPECTED = {
@@ -53,6 +55,7 @@ EXPECTED = {
 }
 PATIENCE = 120.0
 ANSWER_PATIENCE = 15.0
+STILL = 5.0
 
 console = Console()
 
@@ -64,6 +67,11 @@ class Gone(Exception):
 def main(mode: str) -> int:
     """Start the worker and the page, feed jobs, watch them."""
     port = checked_port(PORT)
+    try:
+        app.desk.read(paused)
+    except HoldfastError as error:  # before anything is started, so that it is told once
+        tell_error(error.code, str(error))
+        return 1
     for number in (signal.SIGINT, signal.SIGTERM):  # both mean: end in good order; a script's child ignores the first
         signal.signal(number, interrupt)
     command = [
@@ -86,7 +94,7 @@ def main(mode: str) -> int:
             trickle(holdfast_up)
     except KeyboardInterrupt:
         done = True
-    except Gone as error:
+    except (Gone, HoldfastError) as error:
         console.print(f"[red]{error}")
         done = False
     finally:
@@ -152,6 +160,7 @@ def watch(handles: dict[str, list[Handle]], batch: Batch, worker: subprocess.Pop
     items = progress.add_task("items of a batch", total=batch.progress()["total"])
     waiting = {kind: {handle.id for handle in some} for kind, some in handles.items()}
     give_up = time.monotonic() + PATIENCE
+    left, since = -1, 0.0  # how much is left, and since when it has been so
     with Live(progress, console=console, refresh_per_second=8):
         while any(waiting.values()) and time.monotonic() < give_up:
             check_alive(worker)
@@ -161,8 +170,26 @@ def watch(handles: dict[str, list[Handle]], batch: Batch, worker: subprocess.Pop
                 progress.update(bars[kind], completed=len(handles[kind]) - len(ids))
             progress.update(items, completed=batch.progress()["done"])
             approve(handles["publish"])
+            if left != (left := sum(map(len, waiting.values()))):
+                since = time.monotonic()
+            elif time.monotonic() - since > STILL:
+                tell_pauses()
+                since = give_up  # once is enough, until something moves
             time.sleep(0.1)
     return not any(waiting.values()) and batch.wait(PATIENCE)["failed"] == 0
+
+
+def paused(tx: Transaction) -> list[str]:
+    """The demo's queues that are paused."""
+    ours = {lane.queue for lane in app.registry.lanes()}
+    return [name for name, *_ in tx.overview(1)["paused"] if name in ours]
+
+
+def tell_pauses() -> None:
+    """A person paused them, and may have forgotten it."""
+    for name in app.desk.read(paused):
+        advice = f".venv/bin/holdfast queues resume {name}"
+        console.print(f"nothing has ended for {STILL:g} s: queue {name} is paused; {advice}", soft_wrap=True)
 
 
 def summary(handles: dict[str, list[Handle]], batch: Batch, learned: str) -> None:

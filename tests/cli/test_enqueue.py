@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from tests.cli.given import process
+from holdfast import App
+from holdfast.engine.explain import ALIVE_MS
+from tests.cli.given import process, worker
 
 
 def test_a_job_is_stored_and_its_id_printed(cli, app):
@@ -15,6 +17,43 @@ def test_a_job_is_stored_and_its_id_printed(cli, app):
     assert (job.type, job.payload, job.status, job.queue, job.priority) == (
         "thumbnail", {"path": "a.png"}, "queued", "default", 5,
     )  # fmt: skip
+
+
+def test_a_queue_that_nobody_takes_the_type_from_is_told(cli, app):
+    worker(app, lanes=(("images", "thumbnail", 1), ("default", "mail", 1)))
+    answer = cli("enqueue", "thumbnail")
+    told = "nobody takes thumbnail from default: its workers take it from images; add --queue images\n"
+    assert (answer.code, answer.err) == (0, told)
+    assert app.get(answer.out.strip()).queue == "default"
+    for_programs = cli("enqueue", "thumbnail", "--queue", "slow", "--json")
+    assert (for_programs.code, for_programs.json["created"]) == (0, True)
+    assert for_programs.err == told.replace("default", "slow")
+
+
+def test_of_several_queues_with_workers_for_the_type_one_is_to_be_chosen(cli, app):
+    worker(app, lanes=(("images", "thumbnail", 1), ("images", "thumbnail", 2), ("fast", "thumbnail", 1)))
+    told = "its workers take it from fast, images; add --queue with one of them\n"
+    assert cli("enqueue", "thumbnail").err.endswith(told)
+
+
+def test_nothing_is_told_of_a_type_that_a_worker_takes_or_none_knows(cli, app):
+    worker(app, lanes=(("images", "thumbnail", 1), ("default", "mail", 1)))
+    assert cli("enqueue", "thumbnail", "--queue", "images").err == ""
+    assert cli("enqueue", "mail").err == ""
+    assert cli("enqueue", "report").err == ""
+    silent = app.desk.read(lambda tx: tx.now) - ALIVE_MS - 1
+    with App(app.url, clock=lambda: silent) as before:
+        worker(before, lanes=(("slow", "report", 1),))
+    assert cli("enqueue", "report").err == ""
+
+
+def test_a_job_is_stored_though_it_cannot_be_seen_who_takes_it(cli, app):
+    app.jobs()
+    with app.transaction() as tx:
+        tx.execute("drop table job_workers")
+    answer = cli("enqueue", "thumbnail")
+    assert (answer.code, answer.err) == (0, "")
+    assert app.get(answer.out.strip()).type == "thumbnail"
 
 
 def test_a_payload_is_empty_unless_given(cli, app):

@@ -13,7 +13,7 @@ import pytest
 
 from holdfast.cli import SECTIONS, root
 from tests.cli.given import PROGRAM, clean_environment
-from tests.house_rules.tree import DOCS
+from tests.house_rules.tree import DOCS, ROOT
 
 HEAVY = {"rich", "asyncio", "pydantic", "tomllib", "importlib.metadata", "logging", "sqlite3", "starlette"}
 
@@ -160,3 +160,11 @@ def test_the_list_of_a_family_has_whole_sentences(cli, family):
             sentence = " ".join((command.help or "").split("\n\n")[0].split()).partition(". ")[0].rstrip(".")
             assert f"{path.rpartition(' ')[2]} {sentence}" in listed
     assert "..." not in listed.partition("Examples:")[0]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["enqueue", "--help"]])
+def test_the_example_of_an_enqueue_fits_the_first_page(cli, arguments):
+    assert (
+        '@app.job(queue="images", max_attempts=5, timeout=30)\nasync def thumbnail' in (ROOT / "README.md").read_text()
+    )
+    assert "holdfast enqueue thumbnail --queue images --payload" in cli(*arguments).out

@@ -6,7 +6,9 @@ import pytest
 
 from holdfast.model.job import PUBLIC_FIELDS
 from holdfast.model.status import Status
+from holdfast.store.postgres.location import Location
 from tests.cli.given import CONTRACT_FIELDS, dead, ended, progress, running, worker
+from tests.servers.postgres import server
 
 
 def test_a_job_is_one_object_with_the_fields_of_the_contract(cli, app):
@@ -128,7 +130,21 @@ def test_a_job_that_is_not_there_is_not_found(cli, app, verb):
     answer = cli("job", verb, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
     assert (answer.code, answer.out) == (1, "")
     assert answer.err.splitlines()[-1].startswith("error JOB_NOT_FOUND: ")
-    assert cli("job", verb, "01ARZ3NDEKTSV4RRFFQ69G5FAV", "--json").json["error"]["code"] == "JOB_NOT_FOUND"
+    looked_in = f"(looked in {app.url.partition('?')[0]})"
+    assert answer.err.endswith(f"{looked_in}\n")
+    error = cli("job", verb, "01ARZ3NDEKTSV4RRFFQ69G5FAV", "--json").json["error"]
+    assert error["code"] == "JOB_NOT_FOUND"
+    assert error["message"].endswith(looked_in)
+
+
+def test_where_a_job_was_not_found_on_postgres_is_told(bare):
+    database = server().migrated()
+    try:
+        answer = bare("job", "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "--url", database)
+        assert answer.err.startswith("error JOB_NOT_FOUND: ")
+        assert answer.err.endswith(f"(looked in {Location(database).shown})\n")
+    finally:
+        server().drop(database)
 
 
 def test_only_jobs_that_ended_badly_are_retried(cli, app):

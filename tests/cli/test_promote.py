@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import re
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from holdfast import App
 from holdfast.store.moving import TABLES
 from tests.cli.given import running
+from tests.house_rules.tree import DOCS
 from tests.servers.postgres import server
 
 
@@ -43,6 +48,18 @@ def test_programs_get_a_report(app, promote, url):
     assert set(report["tables"]) == set(TABLES)
     assert len(report["tables"]["job_queue"]["sha256"]) == 64
     assert promote("--json").json["outcome"] == "already"
+
+
+def test_the_tables_of_the_report_lie_in_the_closed_file_under_the_names_that_the_guide_tells(app, promote, url):
+    app.enqueue("mail", {})
+    report = promote("--json").json
+    path = url.removeprefix("sqlite:///").partition("?")[0]
+    with closing(sqlite3.connect(path)) as file:
+        names = {name for (name,) in file.execute("select name from sqlite_master where type = 'table'")}
+    assert {f"moved_{table}" for table in report["tables"]} <= names
+    guide = (DOCS / "guides" / "promote.md").read_text(encoding="utf-8")
+    assert "`job_queue` is called `moved_job_queue`" in guide
+    assert len(re.findall("moved_job_", guide)) == 1, "a list of them grows old"
 
 
 def test_it_comes_back(app, promote):

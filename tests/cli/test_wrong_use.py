@@ -97,6 +97,13 @@ def test_a_misspelt_command_names_the_one_that_was_meant(cli):
     assert "there are: list, pause, resume" in cli("queues", "zzz").err
 
 
+@pytest.mark.parametrize("verb", ["show", "retry", "cancel", "resume", "explain", "history"])
+def test_what_is_done_to_a_job_without_the_word_job_is_known(cli, verb):
+    answer = cli(verb, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    assert answer.code == 2
+    assert f"error BAD_OPTION: no command '{verb}': did you mean `holdfast job {verb}`?\n" in answer.err
+
+
 @pytest.mark.parametrize("arguments", [[], ["job"], ["queues"], ["dlq"]])
 def test_a_command_that_is_only_half_said_shows_its_help(cli, arguments):
     answer = cli(*arguments)

@@ -11,18 +11,22 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import App
+from holdfast.engine.queues import pause, resume
+from tests.servers.postgres import server
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = [sys.executable, "-m", "demo"]
 
 
-def environment(folder: Path, port: str = "0") -> dict[str, str]:
+def environment(folder: Path, port: str = "0", url: str = "") -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HOLDFAST")}
-    return kept | {"HOLDFAST_URL": f"sqlite:///{folder}/demo.db", "HOLDFAST_DEMO_PORT": port}
+    return kept | {"HOLDFAST_URL": url or f"sqlite:///{folder}/demo.db", "HOLDFAST_DEMO_PORT": port}
 
 
-def finished(folder: Path, port: str) -> subprocess.CompletedProcess[str]:
+def finished(folder: Path, port: str, url: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*PROGRAM, "finish"], cwd=ROOT, env=environment(folder, port), capture_output=True, check=False, text=True,
+        [*PROGRAM, "finish"], cwd=ROOT, env=environment(folder, port, url), capture_output=True, check=False, text=True,
         timeout=120,
     )  # fmt: skip
 
@@ -33,6 +37,36 @@ def test_a_port_that_is_none_is_told(tmp_path, port):
     assert run.returncode == 1
     assert "HOLDFAST_DEMO_PORT is a number from 0 to 65535" in run.stderr
     assert not (tmp_path / "demo.db").exists()
+
+
+def test_a_database_without_tables_is_told_in_one_line(tmp_path):
+    bare = server().database()
+    try:
+        run = finished(tmp_path, "0", bare)
+    finally:
+        server().drop(bare)
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr.startswith("error SCHEMA_MISSING: ")
+    assert run.stderr.endswith("run `holdfast migrate` first\n")
+    assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_paused_queue_is_told_and_the_demo_goes_on_when_it_is_resumed(tmp_path):
+    with App(environment(tmp_path)["HOLDFAST_URL"]) as app:
+        app.desk.write(pause, "web", "test")
+        app.desk.write(pause, "of others", "test")
+        demo = subprocess.Popen(
+            [*PROGRAM, "finish"], cwd=ROOT, env=environment(tmp_path), stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        assert demo.stdout is not None
+        told = next((line for line in demo.stdout if "paused" in line), "")
+        app.desk.write(resume, "web")
+        rest, _ = demo.communicate(timeout=60)
+    assert told == "nothing has ended for 5 s: queue web is paused; .venv/bin/holdfast queues resume web\n"
+    assert "paused" not in rest
+    assert demo.returncode == 0
 
 
 @pytest.mark.slow

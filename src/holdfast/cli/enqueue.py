@@ -6,15 +6,18 @@ import sys
 
 import click
 
+from holdfast.cli.ending import note
 from holdfast.cli.opening import json_option, opened, url_option
 from holdfast.cli.plain import clean, json_text
 from holdfast.cli.tree import Command
-from holdfast.model.errors import BadInput
+from holdfast.model.errors import BadInput, HoldfastError
 from holdfast.model.payload import SIZE_LIMIT, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from holdfast.app import App
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
@@ -43,7 +46,10 @@ _TOLD = {
 @click.command(
     cls=Command,
     examples=(
-        ('holdfast enqueue thumbnail --payload \'{"path": "a.png"}\'', "a job to run as soon as a worker is free"),
+        (
+            'holdfast enqueue thumbnail --queue images --payload \'{"path": "a.png"}\'',
+            "a job to run as soon as a worker is free",
+        ),
         ("holdfast enqueue report --delay 2h --key report-2025-01-16", "later, and only once"),
         ("holdfast enqueue index --coalesce-key doc-7 --debounce 2s", "the newest of several requests, once they stop"),
         ("make-payload | holdfast enqueue import --payload - --json", "a payload from standard input"),
@@ -94,9 +100,24 @@ def command(type: str, payload: str, context: str | None, url: str | None, *, as
             click.echo(clean(handle.id))
             if handle.outcome in _TOLD:
                 click.echo(_TOLD[handle.outcome], err=True)
-            return
-        answer = {"id": handle.id, "status": handle.status().value, "created": handle.created}
-        click.echo(json_text(answer | {"outcome": handle.outcome}))
+        else:
+            answer = {"id": handle.id, "status": handle.status().value, "created": handle.created}
+            click.echo(json_text(answer | {"outcome": handle.outcome}))
+        if handle.created:
+            _warn(app, type, given.get("queue", "default"))
+
+
+def _warn(app: App, kind: str, queue: str) -> None:
+    """Tell of a queue that nobody takes the type from, while others take it from elsewhere: a forgotten --queue."""
+    from holdfast.cli.verbs import queues_of  # noqa: PLC0415  # after the id, which nobody should wait for
+
+    try:
+        queues = app.desk.read(queues_of, kind)
+    except HoldfastError:
+        return  # the job is stored, whether or not this role may see the workers
+    if queues and queue not in queues:
+        advice = queues[0] if len(queues) == 1 else "with one of them"
+        note(f"nobody takes {kind} from {queue}: its workers take it from {', '.join(queues)}; add --queue {advice}")
 
 
 def json_object(what: str, text: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import click
 
 from holdfast.app import App
 from holdfast.cli.ending import note
-from holdfast.model.errors import StoreError
+from holdfast.model.errors import NotFound, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ def opened(flag: str | None, *, looking: bool = True) -> Iterator[App]:
         yield app
         if new and os.path.exists(str(path)):  # noqa: PTH110
             note(f"a new database was made: {path}")
+    except NotFound as error:  # most often it was looked for in the wrong place
+        raise NotFound(error.code, f"{error} (looked in {_shown(app)})") from error
     finally:
         app.close()
 
@@ -108,6 +110,13 @@ def file_of(app: App) -> str | None:
     """The file of a store that is one."""
     location: Any = getattr(app.desk.store, "location", None)
     return str(location.path) if app.desk.store.url.startswith("sqlite:") else None
+
+
+def _shown(app: App) -> str:
+    """The address of the store, without a secret."""
+    location: Any = app.desk.store.location  # type: ignore[attr-defined]
+    path = file_of(app)
+    return location.shown if path is None else f"sqlite:///{path}"
 
 
 def person() -> str:

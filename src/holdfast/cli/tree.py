@@ -87,7 +87,7 @@ class Root(Family):
             ],
             callback=lambda url: None,  # noqa: ARG005  # read by whoever opens the store
             examples=(
-                ("holdfast enqueue thumbnail --payload '{\"path\": \"a.png\"}'", "store a job"),
+                ("holdfast enqueue thumbnail --queue images --payload '{\"path\": \"a.png\"}'", "store a job"),
                 ("holdfast top", "see what happens"),
                 ("holdfast job explain ID", "learn why a job does not run"),
             ),
@@ -97,6 +97,11 @@ class Root(Family):
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
         return [name for commands in self.sections.values() for name in commands]
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[0] not in self.list_commands(ctx) and args[0] in _of_a_job():
+            raise click.UsageError(f"no command {args[0]!a}: did you mean `holdfast job {args[0]}`?", ctx)
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
@@ -110,6 +115,13 @@ class Root(Family):
         for title, commands in self.sections.items():
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()))
+
+
+def _of_a_job() -> Mapping[str, click.Command]:
+    """What is done to a job: often said without the word `job`."""
+    from holdfast.cli.job import command  # noqa: PLC0415  # loaded for a wrong command alone
+
+    return command.commands
 
 
 def write_examples(formatter: click.HelpFormatter, examples: Examples) -> None:

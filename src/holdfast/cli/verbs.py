@@ -59,6 +59,12 @@ def unknown_lanes(tx: Transaction) -> list[tuple[str, str, int, int]]:
             if (queue, kind, version) not in known]  # fmt: skip
 
 
+def queues_of(tx: Transaction, kind: str) -> list[str]:
+    """The queues that live workers take jobs of a type from."""
+    workers = tx.workers(tx.now - ALIVE_MS)
+    return sorted({queue for worker in workers for queue, known, _ in worker["lanes"] if known == kind})
+
+
 def retry_page(tx: Transaction, before: str | None, *, actor: str, **where: str | None) -> Page:
     """Send one page of dead letters round again. The cursor only falls, so one that dies anew is not met twice."""
     found = jobs.dead_letters(tx, before=before, limit=PAGE, **where)  # type: ignore[arg-type]

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import os
 
+import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from holdfast.model.errors import BadInput
 from holdfast.store.postgres.location import Location
@@ -13,8 +15,39 @@ def test_an_address_is_shown_without_its_user_and_password():
     assert location.shown == "postgresql://db.example:6432/jobs"
 
 
-def test_an_address_by_socket_shows_the_folder_of_the_socket():
-    assert Location("postgresql:///jobs?host=/run/postgresql").shown == "postgresql:///run/postgresql/jobs"
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("ann:secret@/jobs?host=/run/postgresql&sslmode=disable", "/jobs?host=/run/postgresql"),
+        ("/jobs?host=%2Frun%2Fa%26b&port=6432&password=secret&user=ann", "/jobs?host=/run/a%26b&port=6432"),
+        ("ann:secret@%2FRun%2FPg:6432/jobs", "%2FRun%2FPg:6432/jobs"),
+        ("/jobs?host=@abstract", "/jobs?host=%40abstract"),
+        ("?host=/run/postgresql&dbname=jobs", "?host=/run/postgresql&dbname=jobs"),
+        ("/jobs?host=db.example", "db.example/jobs"),
+        ("/jobs?host=db1,db2&port=5432,6432", "/jobs?host=db1,db2&port=5432,6432"),
+        ("db.example/jobs?port=6432", "db.example/jobs?port=6432"),
+        ("/jobs?hostaddr=::1", "/jobs?hostaddr=%3A%3A1"),
+        ("/jobs?host=::1", "/jobs?host=%3A%3A1"),
+    ],
+)
+def test_an_address_is_shown_so_that_it_leads_to_the_same_place(given, shown):
+    location = Location(f"postgresql://{given}")
+    assert location.shown == f"postgresql://{shown}"
+    assert Location(location.shown).shown == location.shown
+    assert _place(location.shown) == _place(location.conninfo) == _place(f"postgresql://{given}")
+
+
+def _place(url: str) -> dict[str, object]:
+    """Where the driver goes with it."""
+    read = conninfo_to_dict(url)
+    return {name: read.get(name) for name in ("host", "hostaddr", "port", "dbname")}
+
+
+def test_an_address_that_was_shown_can_be_opened_by_who_may(bare):
+    given = conninfo_to_dict(bare)
+    who = {name: given[name] for name in ("user", "password") if name in given}
+    with psycopg.connect(Location(bare).shown, **who) as connection:
+        assert connection.info.dbname == given["dbname"]
 
 
 def test_several_hosts_are_a_primary_and_its_standbys():
@@ -25,7 +58,7 @@ def test_several_hosts_are_a_primary_and_its_standbys():
 
 def test_several_sockets_are_a_primary_and_its_standbys():
     location = Location("postgresql:///jobs?host=/run/one,/run/two")
-    assert location.shown == "postgresql:///run/one,/run/two/jobs"
+    assert location.shown == "postgresql:///jobs?host=/run/one,/run/two"
     assert location.conninfo.endswith("&target_session_attrs=read-write")
 
 

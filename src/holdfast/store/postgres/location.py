@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 from stat import S_ISDIR
-from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from holdfast.model.errors import BadInput
 from holdfast.model.request import check_name
@@ -19,6 +19,7 @@ _OWN_IDLE_MS = 5_000
 _LONGEST_DEADLINE = 3600
 _GRACE = 2.0  # seconds: the server's time-out comes first, which leaves the connection usable
 _LONGEST_NAME = 64
+_PLACE = ("host", "hostaddr", "port", "dbname")  # settings that say where, not who or how
 
 
 class Location:
@@ -42,7 +43,8 @@ class Location:
     def __init__(self, url: str) -> None:
         try:
             parts = urlsplit(url)
-            hosts = parts.netloc.rpartition("@")[2].lower()
+            hosts = parts.netloc.rpartition("@")[2]
+            hosts = hosts if "%" in hosts else hosts.lower()  # the folder of a socket stays as it is
             for host in hosts.split(","):
                 _ = urlsplit(f"//{host}").port  # raises where it is none
         except ValueError:
@@ -64,12 +66,13 @@ class Location:
         prepare = settings.pop("prepare", "auto")
         self.prepare_repeated = prepare == "auto"
         self.prepare_after = None if prepare in ("auto", "off") else _whole("prepare", prepare, 1000)
-        hosts = hosts or settings.get("host", "")
-        if "," in hosts:  # a primary and its standbys, which may change places: jobs live on the one that takes writes
+        self.shown = _shown(hosts, parts.path, settings)
+        if "," in (
+            hosts or settings.get("host", "")
+        ):  # a primary and its standbys, which may change places: jobs live on the one that takes writes
             settings.setdefault("target_session_attrs", "read-write")
         self.given = frozenset(settings)
-        self.conninfo = urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(settings, quote_via=quote), ""))
-        self.shown = f"postgresql://{hosts}{parts.path}"
+        self.conninfo = _address(parts.netloc, parts.path, settings)
 
     @property
     def path(self) -> str:
@@ -102,6 +105,20 @@ class Location:
             "tcp_user_timeout": self.deadline * 1000,
         }
         return {name: value for name, value in wanted.items() if name not in self.given}
+
+
+def _shown(hosts: str, path: str, settings: dict[str, str]) -> str:
+    """The address without user and password; it leads to the same place."""
+    place = {name: settings[name] for name in _PLACE if settings.get(name)}
+    if not hosts and place.keys() == {"host"} and not {"/", "@", ":"} & set(place["host"]):
+        hosts = place.pop("host")  # a name: no socket, no IPv6
+    return _address(hosts, path, place, plain="/,")
+
+
+def _address(hosts: str, path: str, settings: dict[str, str], plain: str = "") -> str:
+    # Not by urlunsplit, which leaves out the slashes where no host is named.
+    query = urlencode(settings, safe=plain, quote_via=quote)
+    return f"postgresql://{hosts}{path}{'?' * bool(query)}{query}"
 
 
 def _meeting_place() -> str:
