@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from contextlib import contextmanager
@@ -31,11 +32,14 @@ def locked(store):
             yield
             other.rollback()
         return
-    other = apsw.Connection(store.location.path)
-    other.execute("begin immediate")
+    # By both libraries: inside one process they do not see each other's locks.
+    others = [apsw.Connection(store.location.path), sqlite3.connect(store.location.path, isolation_level=None)]
+    for other in others:
+        other.execute("begin immediate")
     yield
-    other.execute("rollback")
-    other.close()
+    for other in others:
+        other.execute("rollback")
+        other.close()
 
 
 def look(tx):
