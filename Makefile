@@ -3,6 +3,7 @@
 PYTHON  ?= python3
 VENV    ?= .venv
 WORKERS ?= 2
+WAITERS ?= 3
 STORE   ?= sqlite
 BIN     := $(VENV)/bin
 STAMP   := $(VENV)/.installed
@@ -35,7 +36,7 @@ test: lint  ## Everything: linters, all tests, coverage gates
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --include='$(GATED)' --fail-under=100
 	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) $(APART)
-	$(BIN)/python -m pytest -m slow -n $(WORKERS)
+	$(BIN)/python -m pytest -m slow -n $(WAITERS)
 
 check: lint  ## Before each commit: linters, house rules, fast tests; under a minute
 	$(BIN)/python -m pytest -q -m "not slow" -n $(WORKERS) -k "not postgres and not sqlite3" $(FAST)
