@@ -140,9 +140,9 @@ def test_retention_walks_a_long_table_in_small_steps(desk: Desk, clock: Clock):
     steps = []
     original = desk.store.write
 
-    def counting(calls):
+    def counting(calls, **how):
         steps.append(len(calls))
-        return original(calls)
+        return original(calls, **how)
 
     desk.store.write = counting  # type: ignore[method-assign]
     assert retention.run_once() == {"deleted": BATCHES}

@@ -194,7 +194,7 @@ class JobsQuery(Query):
     type: Name | None = None
     queue: Name | None = None
     group: Name | None = None
-    tenant: Whose | None = None
+    tenant: Annotated[str, Field(max_length=255)] | None = None
     before: Annotated[str, Field(max_length=64)] | None = Field(
         default=None, description="the `next` of the page before"
     )
@@ -208,7 +208,7 @@ class DeadLettersQuery(Query):
     """Which dead letters to list, newest first."""
 
     type: Name | None = None
-    tenant: Whose | None = None
+    tenant: Annotated[str, Field(max_length=255)] | None = None
     before: Annotated[str, Field(max_length=64)] | None = None
     limit: int = Field(default=50, ge=1, le=MOST_LISTED)
 
@@ -216,7 +216,7 @@ class DeadLettersQuery(Query):
 class AuditQuery(Query):
     """Which lines of the audit to list, newest first."""
 
-    tenant: Whose | None = None
+    tenant: Annotated[str, Field(max_length=255)] | None = None
     before: Annotated[str, Field(max_length=64)] | None = None
     limit: int = Field(default=50, ge=1, le=MOST_LISTED)
 
