@@ -99,5 +99,8 @@ def set_up_logging(level: str) -> None:
 
 
 def _without_secret(url: str) -> str:
-    head, at, tail = url.rpartition("@")
-    return clean(f"{head.partition('://')[0]}://...@{tail}" if at else url)
+    """Without user and password, and without settings, of which one may be a password, too."""
+    scheme, _, rest = url.partition("://")
+    user, at, place = rest.partition("?")[0].rpartition("@")
+    place = "..." if "@" in rest and not at else place  # a password that was not encoded may hold a question mark
+    return clean(f"{scheme}://{'...@' if user else ''}{place}")
