@@ -99,7 +99,7 @@ class Workshop:
 
     def errors(self) -> str:
         path = self.folder / "errors.txt"
-        return path.read_text()[-3000:] if path.exists() else ""
+        return path.read_text()[-30_000:] if path.exists() else ""
 
     # -- jobs
 
