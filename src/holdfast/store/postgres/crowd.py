@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.store.postgres.base import Verbs
 
 LOOK = 1.0  # seconds from one look at a lane to the next
-OFTEN = 20  # jobs in that time: who enqueues less asks nothing and tells at once
+BUSY = 0.5  # seconds of that time spent on storing: whose jobs are stored at once asks nothing and tells at once
 MOST = 100  # lanes
 
 
@@ -33,25 +33,25 @@ class Crowd:
     def __init__(self) -> None:
         self._lanes: dict[tuple[str, str, int, int], _Lane] = {}
 
-    def waits(self, job: NewJob, look: Callable[[], bool]) -> bool:
-        """Whether the job stands behind others."""
+    def waits(self, job: NewJob, took: float, look: Callable[[], bool]) -> bool:
+        """Whether the job, which took so long to be stored, stands behind others."""
         lane = (job.queue, job.type, job.payload_version, job.priority)
         found = self._lanes.get(lane)
         if found is None:
             if len(self._lanes) >= MOST:
                 self._lanes.clear()
             found = self._lanes[lane] = _Lane()
-        return found.waits(look)
+        return found.waits(took, look)
 
 
 class _Lane:
     def __init__(self) -> None:
-        self._begun, self._count, self._waits = monotonic(), 0, False
+        self._begun, self._took, self._waits = monotonic(), 0.0, False
 
-    def waits(self, look: Callable[[], bool]) -> bool:
+    def waits(self, took: float, look: Callable[[], bool]) -> bool:
         now = monotonic()
+        self._took += took
         if now - self._begun >= LOOK:
-            self._waits = self._count >= OFTEN and look()
-            self._begun, self._count = now, 0
-        self._count += 1
+            self._waits = self._took >= BUSY and look()
+            self._begun, self._took = now, 0.0
         return self._waits

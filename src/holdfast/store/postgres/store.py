@@ -100,6 +100,7 @@ class PostgresStore:
         return answers, news
 
     def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
+        begun = monotonic()
         with self._telling(self._told_to_a_writer):
             # What takes more than one statement. A connection that was lost is found out there, too.
             several = isinstance(job.key_window, int) or self.location.tenant or self._is_ruled(job)
@@ -108,7 +109,8 @@ class PostgresStore:
             news = News()
             news.queues.add(job.queue)
             news.of_group(job.tenant, job.group)
-            news.patient = self._crowd.waits(job, lambda: self._write_alone(partial(stands_behind, job))[0][0] is True)
+            look = partial(stands_behind, job)
+            news.patient = self._crowd.waits(job, monotonic() - begun, lambda: self._write_alone(look)[0][0] is True)
             return (job_id, True), news
         (answer,), news = self._write_alone(lambda transaction: transaction.insert([job])[0])
         if isinstance(answer, Exception):
