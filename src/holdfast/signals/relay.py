@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 EARLY = (0.02, 0.1, 0.5, 2.0, 8.0)  # seconds after an enqueue on a caller's own connection
 GATHER, LONGEST_GATHER = 0.02, 1.0  # seconds in which the commits of a burst become one message
-PATIENT = 0.25  # seconds for what will hardly wake anybody
+PATIENT = 1.0  # second for what will hardly wake anybody
 GATHER_PER_DELAY = 50.0
 AT_ONCE = 5  # messages that need not wait for others, after a rest
 KEEP = 2.0  # between two looks at a line on which nothing is sent
