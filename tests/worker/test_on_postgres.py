@@ -102,12 +102,7 @@ def test_a_locked_table_does_not_hold_up_a_stop(workshop: Workshop, signals: int
     with psycopg.connect(workshop.url) as other:
         other.execute("lock table job_queue in access exclusive mode")
         time.sleep(2)
-        begun = time.monotonic()
-        for _ in range(signals):
-            worker.process.terminate()
-            time.sleep(0.2)
-        assert worker.process.wait(60) == 0
-        assert time.monotonic() - begun < within(seconds)
+        assert workshop.stop(worker, signals) < within(seconds)
         other.rollback()
 
 

@@ -6,6 +6,7 @@ import os
 import secrets
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -100,6 +101,15 @@ class Workshop:
     def errors(self) -> str:
         path = self.folder / "errors.txt"
         return path.read_text()[-30_000:] if path.exists() else ""
+
+    def stop(self, worker: Worker, signals: int) -> float:
+        """Ask a worker to stop, so many times; answers the seconds that it took."""
+        begun = time.monotonic()
+        for _ in range(signals):
+            worker.process.terminate()
+            time.sleep(0.2)
+        assert worker.process.wait(60) == 0, self.errors()
+        return time.monotonic() - begun
 
     # -- jobs
 

@@ -1,8 +1,8 @@
 """Whether a new job can wake anybody: not where one that came due before it is still waiting, though it was told of.
 
 Whoever could take it has its hands full then and looks again by itself, so such news has time: under a flood of single
-jobs from many processes, as many messages would cost more than half of what the server can store. It is only a hint, by
-which nothing is left untold.
+jobs from many processes, as many messages would cost a third of what the server can store. It is only a hint, by which
+nothing is left untold.
 """
 
 from __future__ import annotations

@@ -67,9 +67,8 @@ class Location:
         self.prepare_repeated = prepare == "auto"
         self.prepare_after = None if prepare in ("auto", "off") else _whole("prepare", prepare, 1000)
         self.shown = _shown(hosts, parts.path, settings)
-        if "," in (
-            hosts or settings.get("host", "")
-        ):  # a primary and its standbys, which may change places: jobs live on the one that takes writes
+        several = "," in (hosts or settings.get("host", ""))
+        if several:  # a primary and its standbys, which may change places: jobs live on the one that takes writes
             settings.setdefault("target_session_attrs", "read-write")
         self.given = frozenset(settings)
         self.conninfo = _address(parts.netloc, parts.path, settings)

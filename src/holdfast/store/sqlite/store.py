@@ -217,14 +217,14 @@ class SqliteStore:
         try:
             connection = self._writing()
             connection.sync("normal")
+            try:
+                return self._write_alone(call)
+            finally:
+                connection.sync(self.location.synchronous)
         except Exception as error:  # noqa: BLE001  # the caller gets it as the answer
-            self._haste = PATIENCE
             return [self._told(error)], News()
-        try:
-            return self._write_alone(call)
         finally:
             self._haste = PATIENCE
-            connection.sync(self.location.synchronous)
 
     def _told(self, error: Exception) -> Exception:
         if isinstance(error, HoldfastError) or self._writer is None or not self._writer.is_ours(error):
