@@ -57,6 +57,7 @@ ONLY = {
         "settings": "SQLite's settings are the connection's",
         "crowd": "SQLite's signals cost next to nothing",
         "session": "SQLite has no pooler to be told apart from",
+        "keep_settings": "SQLite plans every statement alike",
         "unlocked": "SQLite's transactions wait for no row: it has one writer",
         "purge_hold": "the same",
         "incoming": "COPY needs a place to put the rows",

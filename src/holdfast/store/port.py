@@ -243,6 +243,7 @@ class Store(Protocol):
 
     url: str
     writes_alone: bool  # whether a transaction that writes keeps all others from writing
+    watched: bool  # whether somebody hands back what this process has claimed and does not run
 
     def write(
         self, calls: Sequence[Callable[[Any], Any]], *, hastily: bool = False, briefly: bool = False

@@ -85,6 +85,7 @@ async def _work(app: Application, config: dict[str, Any], slots: SlotMap, pools:
     worker = Worker(app.desk, app.registry, pools, owner=config["owner"], slots=slots, threads=max(1, threads))
     worker.said = dict(app.said)
     worker.may_block = app.desk.store.writes_alone
+    app.desk.store.watched = True  # by the supervisor
     loop = asyncio.get_running_loop()
     asked = 0
 

@@ -23,7 +23,7 @@ NOW = stamp.to_text(NOON)
 IDS = {"ids": '{"' + "0" * 26 + '","' + "1" * 26 + '"}', "tokens": "{1,1}"}
 LANES = _lanes([Lane("default", "mail"), Lane("gpu", "print", 2)])
 LANE = {"queue": "default", "type": "mail", "payload_version": 1, "priority": 5}
-TAKE = LANES | {"owner": "w", "until": NOW, "now": NOW, "limit": 100}
+TAKE = LANES | {"owner": "w", "until": NOW, "now": NOW, "limit": 100, "lease": 60_000, "plain": False}
 HOT = {
     "claim": TAKE,
     "claim_rest": TAKE,

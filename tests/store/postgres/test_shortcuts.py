@@ -78,7 +78,7 @@ def test_a_claim_reads_no_table_whatever_was_known_when_it_was_planned(pg, admin
         claim(pg)
     rows = pg._writer.execute("select name from pg_prepared_statements where statement like '-- claim:%'")
     lanes = "'{default}', '{mail}', '{1}'"
-    plan = pg._writer.execute(f"explain execute {rows[0][0]} ({lanes}, now(), 10, 'me', now())")
+    plan = pg._writer.execute(f"explain execute {rows[0][0]} (now(), {lanes}, 10, false, 'me', 60000)")
     text = "\n".join(line for (line,) in plan)
     assert "job_queue_due" in text
     assert "Seq Scan on job_" not in text

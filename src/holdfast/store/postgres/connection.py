@@ -43,6 +43,7 @@ _AGAIN = frozenset(("40001", "40P01")) | _UNPREPARED  # serialization failure, d
 # compile the statement, which takes a hundred times as long as running it.
 _BY_INDEX = {"enable_seqscan": "off", "enable_bitmapscan": "off", "jit": "off"}
 _IDLE = "idle_in_transaction_session_timeout"
+_SECOND = 2
 _NOT_BY_COUNT = 2**31  # uses after which a statement is prepared unasked
 
 _REASONS = {
@@ -71,10 +72,12 @@ class Connection:
         limits: dict[str, object] = {"statement_timeout": location.deadline * 1000}
         if location.tenant:
             limits["holdfast.tenant"] = location.tenant
-        self._settings = _for_a_transaction(limits | {_IDLE: location.idle_ms}, raw)
+        as_they_were = dict.fromkeys(_BY_INDEX)  # for a caller's own statements, whatever holds for the session
+        self._settings = _for_a_transaction(limits | {_IDLE: location.idle_ms} | as_they_were, raw)
         self._own_settings = _for_a_transaction(limits | {_IDLE: location.own_idle_ms} | _BY_INDEX, raw)
         self._cursor = shaped(psycopg.Cursor(raw))
         self._uses, self._prepares = 0, False  # of the statement that is repeated
+        self._kept = json.dumps(limits | _BY_INDEX)  # settings for what stands in no transaction, until they are made
         self._trails: dict[tuple[Lane, ...], Trail] = {}
 
     @classmethod
@@ -120,6 +123,19 @@ class Connection:
         """The rows of such a statement, inside a transaction."""
         return list(self._again(sql, parameters, session).fetchall())
 
+    def run_at_once(self, sql: str, parameters: Mapping[str, object], keep: str) -> list[tuple[Any, ...]]:
+        """The rows of such a statement outside of any transaction; none behind a pooler, and none if it fails: the
+        usual way then meets it again. `keep` makes the session plan it as our own transactions do.
+        """
+        try:
+            if self._kept and self.location.prepare_repeated:
+                self._prepare(is_ours=bool(self.run(keep, {"settings": self._kept, "pid": self.raw.info.backend_pid})))
+                self._kept, self._uses = "", _SECOND  # nobody need ask again
+            return list(self._cursor.execute(sql, parameters, prepare=True).fetchall()) if self._prepares else []
+        except psycopg.Error as error:
+            self._doubt(error)
+            return []
+
     def _again(self, sql: str, parameters: Mapping[str, object], session: str) -> Any:
         """Prepared from the second such call on, so that the server need not plan it anew.
 
@@ -127,15 +143,21 @@ class Connection:
         nothing is prepared. A pooler that hides well is found out by the error, which undoes the transaction.
         """
         self._uses += 1
-        if self._uses == 2 and self.location.prepare_repeated:  # noqa: PLR2004
-            self._prepares = self.run(session, {}) == [(self.raw.info.backend_pid,)]
-            self.raw.prepare_threshold = _NOT_BY_COUNT if self._prepares else None
+        if self._uses == _SECOND and self.location.prepare_repeated:
+            self._prepare(is_ours=self.run(session, {}) == [(self.raw.info.backend_pid,)])
         try:
             return self._cursor.execute(sql, parameters, prepare=self._prepares or None)
         except psycopg.Error as error:
-            if error.sqlstate in _UNPREPARED:
-                self._prepares, self.raw.prepare_threshold = False, None
+            self._doubt(error)
             raise
+
+    def _prepare(self, *, is_ours: bool) -> None:
+        self._prepares = is_ours
+        self.raw.prepare_threshold = _NOT_BY_COUNT if is_ours else None
+
+    def _doubt(self, error: psycopg.Error) -> None:
+        if error.sqlstate in _UNPREPARED:
+            self._prepare(is_ours=False)
 
     def execute(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
         """Run a statement of the caller's own, as the driver takes and answers it."""
@@ -250,7 +272,7 @@ class _TooLate(Exception):
 def _for_a_transaction(settings: Mapping[str, object], raw: Any) -> str:
     """A statement that makes them."""
     text = (files("holdfast.store.postgres") / "sql" / "settings.sql").read_text()
-    given = Literal(json.dumps({name: str(value) for name, value in settings.items()})).as_string(raw)
+    given = Literal(json.dumps(settings)).as_string(raw)
     return text.replace(":settings", given)
 
 

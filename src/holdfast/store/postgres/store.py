@@ -17,15 +17,14 @@ from random import uniform
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from holdfast.model import stamp
 from holdfast.model.errors import StoreError
-from holdfast.model.ids import new_ids
 from holdfast.model.news import News
 from holdfast.store.postgres.base import array, read_file
 from holdfast.store.postgres.connection import Connection, is_busy, is_missing_table, is_ours, translate
 from holdfast.store.postgres.crowd import Crowd, stands_behind
 from holdfast.store.postgres.joins import Joins
 from holdfast.store.postgres.location import Location
+from holdfast.store.postgres.lone import lone_row, taken_at_once
 from holdfast.store.postgres.schema import migrate, moved_away, require_schema
 from holdfast.store.postgres.transaction import PostgresTransaction
 from holdfast.store.sql import Queries, named_placeholders
@@ -49,6 +48,7 @@ class PostgresStore:
     """The promises of the port, on one database."""
 
     writes_alone = False
+    watched = False
 
     def __init__(self, url: str, *, clock: Callable[[], int] | None = None, patience: float = PATIENCE) -> None:
         self.location = Location(url)
@@ -70,11 +70,12 @@ class PostgresStore:
         self,
         calls: Sequence[Callable[[Any], Any]],
         *,
-        hastily: bool = False,  # noqa: ARG002  # telling the server costs as much
+        hastily: bool = False,
         briefly: bool = False,  # noqa: ARG002  # nobody has a lock of all writes
     ) -> tuple[list[Any], News]:
         if len(calls) == 1:
-            return self._write_alone(calls[0])
+            taken = self._take_at_once(calls[0]) if hastily and self.watched else []
+            return (taken, News()) if taken else self._write_alone(calls[0])
         try:
             transaction = self._begin(own=True)
         except Exception as error:  # noqa: BLE001  # nobody can write now: each would only wait as long again
@@ -206,6 +207,13 @@ class PostgresStore:
                 raise
             sleep(uniform(0, 0.01))  # whoever was in the way may be done by then
 
+    def _take_at_once(self, call: Callable[[Any], Any]) -> list[Any]:
+        """The answer of a call that claims; none if it takes the long way, which knows what to do about a loss."""
+        connection = self._current("_writer")
+        if connection is None or self._clock or self.location.tenant:
+            return []
+        return taken_at_once(call, connection, self.queries)
+
     def _insert_at_once(self, job: NewJob) -> str | None:
         """One statement that commits by itself: one round trip instead of three. None if its key is taken.
 
@@ -248,25 +256,7 @@ class PostgresStore:
         now = self._clock() if self._clock else None
         if now is None and self._ahead is None:
             self._tell_time(connection.run(self.queries["now"], {})[0][0])
-        about = now if now is not None else int(monotonic() * 1000 + (self._ahead or 0))
-        return {
-            "id": new_ids(about, 1)[0],
-            "type": job.type,
-            "priority": job.priority,
-            "scheduled_at": None if job.scheduled_at is None else stamp.to_text(job.scheduled_at),
-            "delay": min(job.delay or 0, stamp.LAST - about),
-            "payload": job.payload,
-            "key": job.key,
-            "max_attempts": job.max_attempts,
-            "now": None if now is None else stamp.to_text(now),
-            "queue": job.queue,
-            "tenant": job.tenant,
-            "group": job.group,
-            "context": job.context,
-            "payload_version": job.payload_version,
-            "timeout_ms": job.timeout_ms,
-            "key_until": job.key_window,
-        }
+        return lone_row(job, about=now if now is not None else int(monotonic() * 1000 + (self._ahead or 0)), now=now)
 
     def _tell_time(self, now: int) -> None:
         """How far the database's clock is ahead of this process's own: enough for the time in an id."""

@@ -35,6 +35,7 @@ class SqliteStore:
     """The promises of the port, on one file."""
 
     writes_alone = True
+    watched = False
 
     def __init__(
         self,

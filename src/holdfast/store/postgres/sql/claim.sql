@@ -4,8 +4,13 @@
 -- looked at. What was found is locked by its id:
 -- the checks of the table say what waits, for where it is named by its status, and the statistics are from a time when
 -- nothing waited, the planner reads all that waits instead. Its parameters stand in selects of their own, which hide them
--- from the planner: so a plan for these very values looks no better than the one that is kept for all.
-with recursive wanted (queue, type, payload_version) as (
+-- from the planner: so a plan for these very values looks no better than the one that is kept for all. Without an instant it
+-- stands in no transaction, and takes the database's time; then `plain` has it take nothing where a job with limits is
+-- among the best, whose units must be written in the same commit.
+with recursive clock (now) as materialized (
+    select date_trunc('milliseconds', coalesce(:now::timestamptz, clock_timestamp()))
+),
+wanted (queue, type, payload_version) as (
     select distinct w.queue, w.type, w.payload_version
     from unnest(
         (select :queues::text[]), (select :types::text[]), (select :payload_versions::integer[])
@@ -36,7 +41,7 @@ found as materialized (
             select j.scheduled_at, j.id from job_queue as j
             where j.status = 'queued' and j.held = 0
                 and j.queue = l.queue and j.type = l.type and j.payload_version = l.payload_version
-                and j.priority = l.priority and j.scheduled_at <= :now::timestamptz
+                and j.priority = l.priority and j.scheduled_at <= (select now from clock)
             order by j.scheduled_at, j.id
             limit (select :limit::bigint)
         ) as due
@@ -51,13 +56,18 @@ taken as (
     select j.id from job_queue as j
     where j.id = any (array (select id from found))
         and j.lease_owner is null and j.completed_at is null and j.status <> 'awaiting_auth'
-        and j.held = 0 and j.scheduled_at <= :now::timestamptz
+        and j.held = 0 and j.scheduled_at <= (select now from clock)
+        and not (:plain::boolean and exists (
+            select from job_queue as l where l.id = any (array (select id from found)) and l.limits is not null
+        ))
     order by j.id
     for update skip locked
 )
 update job_queue as j set
-    status = 'in_progress', lease_owner = :owner, lease_until = :until::timestamptz, lease_token = lease_token + 1,
-    attempts = attempts + 1, started_at = :now::timestamptz, updated_at = :now::timestamptz, version = version + 1
+    status = 'in_progress', lease_owner = :owner, lease_until = clock.now + :lease * interval '1 millisecond',
+    lease_token = lease_token + 1, attempts = attempts + 1, started_at = clock.now, updated_at = clock.now,
+    version = version + 1
+from clock
 where j.id = any (array (select id from taken))
 returning
     j.id, j.lease_token, j.type, j.queue, j.payload, j.payload_version, j.attempts, j.max_retries, j.failed, j.crashed,
@@ -65,4 +75,4 @@ returning
     j.lease_until, j.started_at, j.key_until, j.coalesce_key, j.sequence, j.parks, j.batch, j.item, j.limits, j.auth_data,
     (select count(*) from found),
     (select pg_stat_get_xact_tuples_returned('job_queue_due'::regclass)),
-    (select min(at) <= :now::timestamptz from job_looks)
+    (select min(at) <= (select now from clock) from job_looks)

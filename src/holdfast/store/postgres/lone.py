@@ -1,0 +1,79 @@
+"""Statements that commit by themselves: one round trip where a transaction takes three.
+
+A lone enqueue is sent once more should its answer be lost: its id makes that harmless. A lone claim is not: what it
+took is then known to the server alone. So it is made only where somebody compares what a process has claimed with what
+it runs, and hands back the rest; and not for jobs that hold units of a limit, where a transaction writes both.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from holdfast.model import stamp
+from holdfast.model.ids import new_ids
+from holdfast.store.postgres.transaction import PostgresTransaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from holdfast.model.lease import Claim
+    from holdfast.model.request import NewJob
+    from holdfast.store.port import Order
+    from holdfast.store.postgres.connection import Connection
+    from holdfast.store.sql import Queries
+
+
+def lone_row(job: NewJob, *, about: int, now: int | None) -> dict[str, object]:
+    """A new job as `insert_alone` takes it; `about` is the instant in its id. Without `now` the database tells it."""
+    return {
+        "id": new_ids(about, 1)[0],
+        "type": job.type,
+        "priority": job.priority,
+        "scheduled_at": None if job.scheduled_at is None else stamp.to_text(job.scheduled_at),
+        "delay": min(job.delay or 0, stamp.LAST - about),
+        "payload": job.payload,
+        "key": job.key,
+        "max_attempts": job.max_attempts,
+        "now": None if now is None else stamp.to_text(now),
+        "queue": job.queue,
+        "tenant": job.tenant,
+        "group": job.group,
+        "context": job.context,
+        "payload_version": job.payload_version,
+        "timeout_ms": job.timeout_ms,
+        "key_until": job.key_window,
+    }
+
+
+def taken_at_once(call: Callable[[Any], Any], connection: Connection, queries: Queries) -> list[Any]:
+    """The answer of a call that claims and does nothing else, if it finds something; else nothing was done."""
+    try:
+        return [call(_Claims(connection, queries, 0))]
+    except _LongWay:
+        return []
+
+
+class _LongWay(Exception):
+    """It takes a transaction."""
+
+
+class _Claims(PostgresTransaction):
+    """Claims by a statement each. Whoever finds nothing asks further, and that takes the long way."""
+
+    __slots__ = ()
+
+    def stir(self) -> None:
+        if self.queries.kept.get("lines", 0.0) > monotonic():  # then lines of limits are looked at first
+            raise _LongWay
+
+    def admit(self, orders: Sequence[Order] = ()) -> int:  # noqa: ARG002
+        return 0  # the next exchange does it
+
+    def claim(self, order: Order) -> list[Claim]:
+        return self.claim_at_once(order)
+
+    def run(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:  # noqa: ARG002
+        raise _LongWay
+
+    change = run_again = run  # type: ignore[assignment]
