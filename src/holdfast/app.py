@@ -236,7 +236,7 @@ class App(Maps, LimitDoor, AlertDoor):
         """Enqueue many in one transaction: `app.enqueue_many([thumbnail.call(path="a.png"), ...])`."""
         return self.store(requests(calls), connection)
 
-    def store(self, jobs: list[NewJob], connection: Any = None) -> list[Handle]:
+    def store(self, jobs: Sequence[NewJob], connection: Any = None) -> list[Handle]:
         """Store checked requests, all or none."""
         if not jobs:
             return []
@@ -250,7 +250,7 @@ class App(Maps, LimitDoor, AlertDoor):
         """Enqueue many in one transaction, from a coroutine."""
         return await self.astore(requests(calls), connection)
 
-    async def astore(self, jobs: list[NewJob], connection: Any = None) -> list[Handle]:
+    async def astore(self, jobs: Sequence[NewJob], connection: Any = None) -> list[Handle]:
         """Store checked requests from a coroutine, all or none."""
         if not jobs:
             return []
@@ -390,7 +390,7 @@ class App(Maps, LimitDoor, AlertDoor):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _joined(self, jobs: list[NewJob], answers: list[tuple[str, str]]) -> list[Handle]:
+    def _joined(self, jobs: Sequence[NewJob], answers: list[tuple[str, str]]) -> list[Handle]:
         """Of what is stored on a caller's connection, whose commit nobody tells us."""
         self.signal.tell_early(news_of(*{job.queue for job in jobs}))
         return self._handles(answers)
