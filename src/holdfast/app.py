@@ -15,7 +15,6 @@ from holdfast.limits import LimitDoor
 from holdfast.model.errors import BadInput
 from holdfast.model.payload import SIZE_LIMIT, encode
 from holdfast.model.request import NewJob, check_count, check_name, check_options
-from holdfast.store.asking import outcomes
 from holdfast.wiring import open_signal, open_store, store_url
 
 TYPE_CHECKING = False
@@ -243,7 +242,8 @@ class App(Maps, LimitDoor, AlertDoor):
         if connection is not None:
             return self._joined(jobs, self.desk.join(connection, enqueue, jobs, self.max_depth))
         if len(jobs) == 1 and not self.max_depth and is_plain(jobs[0]):
-            return self._handles(outcomes([self.desk.insert(jobs[0])]))
+            job_id, created = self.desk.insert(jobs[0])
+            return [Handle(self, job_id, outcome="created" if created else "duplicate")]
         return self._handles(self.desk.write(enqueue, jobs, self.max_depth))
 
     async def aenqueue_many(self, calls: Iterable[Call], *, connection: Any = None) -> list[Handle]:

@@ -92,7 +92,7 @@ class Handler(Generic[P, R]):
         definition = self.definition
         text = definition.signature.dump(args, payload, self.app.payload_limit)
         if self._alike and not options:
-            return self._common().with_payload(text)
+            return (self._pattern or self._common()).with_payload(text)
         merged = self._options | dict(options)
         if merged.get("key") is None:
             merged.pop("key_window", None)
@@ -108,8 +108,7 @@ class Handler(Generic[P, R]):
         return Alike(self._common(), texts)
 
     def _common(self) -> NewJob:
-        if self._pattern is None:
-            self._pattern = self.pattern()
+        self._pattern = self._pattern or self.pattern()
         return self._pattern
 
     def _keys(self, of: Callable[..., Any], args: tuple[Any, ...], payload: Mapping[str, Any]) -> Any:
