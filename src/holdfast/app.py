@@ -15,7 +15,6 @@ from holdfast.limits import LimitDoor
 from holdfast.model.errors import BadInput
 from holdfast.model.payload import SIZE_LIMIT, encode
 from holdfast.model.request import NewJob, check_count, check_name, check_options
-from holdfast.store.asking import outcomes
 from holdfast.wiring import open_signal, open_store, store_url
 
 TYPE_CHECKING = False
@@ -236,21 +235,22 @@ class App(Maps, LimitDoor, AlertDoor):
         """Enqueue many in one transaction: `app.enqueue_many([thumbnail.call(path="a.png"), ...])`."""
         return self.store(requests(calls), connection)
 
-    def store(self, jobs: list[NewJob], connection: Any = None) -> list[Handle]:
+    def store(self, jobs: Sequence[NewJob], connection: Any = None) -> list[Handle]:
         """Store checked requests, all or none."""
         if not jobs:
             return []
         if connection is not None:
             return self._joined(jobs, self.desk.join(connection, enqueue, jobs, self.max_depth))
         if len(jobs) == 1 and not self.max_depth and is_plain(jobs[0]):
-            return self._handles(outcomes([self.desk.insert(jobs[0])]))
+            job_id, created = self.desk.insert(jobs[0])
+            return [Handle(self, job_id, outcome="created" if created else "duplicate")]
         return self._handles(self.desk.write(enqueue, jobs, self.max_depth))
 
     async def aenqueue_many(self, calls: Iterable[Call], *, connection: Any = None) -> list[Handle]:
         """Enqueue many in one transaction, from a coroutine."""
         return await self.astore(requests(calls), connection)
 
-    async def astore(self, jobs: list[NewJob], connection: Any = None) -> list[Handle]:
+    async def astore(self, jobs: Sequence[NewJob], connection: Any = None) -> list[Handle]:
         """Store checked requests from a coroutine, all or none."""
         if not jobs:
             return []
@@ -390,7 +390,7 @@ class App(Maps, LimitDoor, AlertDoor):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _joined(self, jobs: list[NewJob], answers: list[tuple[str, str]]) -> list[Handle]:
+    def _joined(self, jobs: Sequence[NewJob], answers: list[tuple[str, str]]) -> list[Handle]:
         """Of what is stored on a caller's connection, whose commit nobody tells us."""
         self.signal.tell_early(news_of(*{job.queue for job in jobs}))
         return self._handles(answers)

@@ -9,6 +9,7 @@ from holdfast.model.request import check_count, check_name, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from holdfast.handler import Call
@@ -52,7 +53,7 @@ def depths(max_depth: object) -> dict[str, int]:
     }
 
 
-def requests(calls: Iterable[Call]) -> list[NewJob]:
+def requests(calls: Iterable[Call]) -> Sequence[NewJob]:
     if not isinstance(calls, Iterable):
         raise BadInput("BAD_OPTION", f"enqueue_many takes a list of calls, not {shown(calls)}")
     from holdfast.handler import Call  # noqa: PLC0415  # whoever has a call has it loaded
@@ -63,7 +64,7 @@ def requests(calls: Iterable[Call]) -> list[NewJob]:
             raise BadInput(
                 "BAD_OPTION", f'a call is made by a handler, as in thumbnail.call(path="a.png"), not {shown(call)}'
             )
-    return [call.new_job() for call in given]
+    return Call.new_jobs(given)
 
 
 def checked(options: Mapping[str, Any]) -> dict[str, Any]:

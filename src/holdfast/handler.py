@@ -13,6 +13,7 @@ from holdfast.model.errors import BadInput
 from holdfast.model.flow import check_flow
 from holdfast.model.policy import Policy
 from holdfast.model.request import (
+    Alike,
     NewJob,
     check_count,
     check_key_window,
@@ -24,7 +25,7 @@ from holdfast.model.request import (
 from holdfast.worker.context import JobContext
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from holdfast.app import App
     from holdfast.handle import Handle
@@ -91,15 +92,24 @@ class Handler(Generic[P, R]):
         definition = self.definition
         text = definition.signature.dump(args, payload, self.app.payload_limit)
         if self._alike and not options:
-            if self._pattern is None:
-                self._pattern = self.pattern()
-            return self._pattern.with_payload(text)
+            return (self._pattern or self._common()).with_payload(text)
         merged = self._options | dict(options)
         if merged.get("key") is None:
             merged.pop("key_window", None)
         if callable(merged.get("limits")):
             merged["limits"] = self._keys(merged["limits"], args, payload)
         return NewJob(definition.type, text, payload_version=definition.version, **checked(merged))
+
+    def new_jobs(self, calls: Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]]) -> Sequence[NewJob]:
+        """Checked requests for this handler, one for the arguments of each call."""
+        if not self._alike:
+            return [self.new_job(kwargs, {}, args) for args, kwargs in calls]
+        texts = self.definition.signature.dump_all(calls, self.app.payload_limit)
+        return Alike(self._common(), texts)
+
+    def _common(self) -> NewJob:
+        self._pattern = self._pattern or self.pattern()
+        return self._pattern
 
     def _keys(self, of: Callable[..., Any], args: tuple[Any, ...], payload: Mapping[str, Any]) -> Any:
         """The keys of limits that a function of the caller's makes of the arguments."""
@@ -124,26 +134,34 @@ class Handler(Generic[P, R]):
 class Call:
     """A handler with the arguments of one job."""
 
-    __slots__ = ("_args", "_handler", "_kwargs")
+    __slots__ = ("args", "handler", "kwargs")
 
     def __init__(self, handler: Handler[Any, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        self._handler = handler
-        self._args = args
-        self._kwargs = kwargs
+        self.handler = handler
+        self.args = args
+        self.kwargs = kwargs
 
     def new_job(self, more: Mapping[str, Any] | None = None) -> NewJob:
         """The checked request; of `more` arguments it takes those that are the handler's and missing."""
-        kwargs = self._kwargs
+        kwargs = self.kwargs
         if more:
-            asked = self._handler.definition.signature.missing(self._args, kwargs)
+            asked = self.handler.definition.signature.missing(self.args, kwargs)
             kwargs = {**kwargs, **{name: value for name, value in more.items() if name in asked}}
-        return self._handler.new_job(kwargs, {}, self._args)
+        return self.handler.new_job(kwargs, {}, self.args)
+
+    @staticmethod
+    def new_jobs(calls: Sequence[Call]) -> Sequence[NewJob]:
+        """The checked requests of many; those of one handler are checked together."""
+        handlers = {call.handler for call in calls}
+        if len(handlers) != 1:
+            return [call.new_job() for call in calls]
+        return handlers.pop().new_jobs([(call.args, call.kwargs) for call in calls])
 
     def handle(self, job_id: str, outcome: str) -> Handle:
         """A handle on the job that it became."""
         from holdfast.handle import Handle  # noqa: PLC0415
 
-        return Handle(self._handler.app, job_id, outcome=outcome)
+        return Handle(self.handler.app, job_id, outcome=outcome)
 
 
 def register(app: App, function: Callable[..., Any], settings: Mapping[str, Any]) -> Handler[Any, Any]:

@@ -75,9 +75,24 @@ def test_the_payload_limit_can_be_set(make_app):
         assert caught.value.code == "PAYLOAD_TOO_LARGE"
 
 
+def test_the_payload_limit_holds_for_plain_arguments_too(make_app):
+    app = make_app(payload_limit=20)
+
+    @app.job
+    def known(text: str) -> None: ...
+
+    known.enqueue(text="x" * 5)
+    calls = [known.call(text="x" * 5), known.call(text="é" * 4)]
+    for call in (lambda: known.enqueue(text="x" * 20), lambda: app.enqueue_many([*calls, known.call(text="é" * 5)])):
+        with pytest.raises(holdfast.PayloadError) as caught:
+            call()
+        assert caught.value.code == "PAYLOAD_TOO_LARGE"
+    assert len(app.enqueue_many(calls)) == 2
+
+
 def test_many_are_enqueued_at_once_in_order(app, thumbnail):
-    handles = app.enqueue_many([thumbnail.call(path=f"{n}.png") for n in range(50)])
-    assert [app.get(handle.id).payload["path"] for handle in handles] == [f"{n}.png" for n in range(50)]
+    handles = app.enqueue_many([thumbnail.call(path=f"{n}.png") for n in range(120)])
+    assert [app.get(handle.id).payload["path"] for handle in handles] == [f"{n}.png" for n in range(120)]
     assert all(handle.created for handle in handles)
 
 

@@ -129,6 +129,30 @@ def test_positional_arguments_are_stored_by_name():
     assert signature(handler).dump(("a",), {"width": 5}) == '{"path":"a","width":5}'
 
 
+def plain(path: str, width: int = 3, sizes: list[float] | None = None): ...
+def of_models(order: Size): ...
+def of_anything(**more: int): ...
+
+
+@pytest.mark.parametrize(
+    ("handler", "calls"),
+    [
+        (
+            plain,
+            [((), {"path": "a"}), (("b", 4), {}), ((), {"path": "NaN", "sizes": [1.5]}), ((), {"path": "x" * 9_000})],
+        ),
+        (plain, [((), {"path": "é\u2028", "width": "7"})]),
+        (of_models, [((), {"order": {"width": 1}}), ((Size(width=2),), {})]),
+        (of_anything, [((), {"a": 1}), ((), {})]),
+    ],
+    ids=["plain", "as forms send it", "models", "further keywords"],
+)
+def test_many_calls_have_the_payloads_that_each_has_alone(handler, calls):
+    taken = signature(handler)
+    assert taken.dump_all(calls) == [taken.dump(args, kwargs) for args, kwargs in calls]
+    assert taken.dump_all([]) == []
+
+
 def test_further_keywords_are_taken_where_the_handler_takes_them():
     def handler(path: str, **more): ...
 

@@ -30,8 +30,12 @@ def thumbnail(path: str, width: int = 200, ratio: float = 1.0, extra: Any = None
 
 
 def refusal(function, *args, **kwargs):
+    known = Signature(function, JobContext)
     with pytest.raises(PayloadError) as caught:
-        Signature(function, JobContext).dump(args, kwargs)
+        known.dump(args, kwargs)
+    with pytest.raises(PayloadError) as among_others:
+        known.dump_all([(args, kwargs)])
+    assert (among_others.value.code, str(among_others.value)) == (caught.value.code, str(caught.value))
     return caught.value.code, str(caught.value)
 
 

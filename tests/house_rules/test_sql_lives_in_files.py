@@ -37,6 +37,7 @@ ONLY = {
         "due": "the same, for the head of each lane",
         "claimed": "PostgreSQL's driver takes all rows of an answer at once; SQLite's hands the interpreter over for each",
         "complete": "the same: `finish` ends many at once there",
+        "insert_alike": "PostgreSQL has COPY for many",
         "parents_any": "PostgreSQL's `finish` tells whether anybody waits for what it ended",
         "others": "a SQLite file is ours or somebody's; a PostgreSQL database is shared, and its tables are made on request",
         "stopping_one": "PostgreSQL notes it in the statement that cancels the run, under its lock",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from holdfast.model import stamp
 from holdfast.model.errors import BadInput
-from holdfast.model.request import NewJob, check_name, check_options, check_scheduled_at
+from holdfast.model.request import Alike, NewJob, check_name, check_options, check_scheduled_at
 
 HUGE = 10**5000
 LONGEST = stamp.LAST / 1000
@@ -161,6 +161,17 @@ def test_an_option_nobody_knows_is_refused_with_those_there_are():
 @pytest.mark.parametrize("given", [{"force": True}, {"coalesce_key": "a", "force": True}, {"coalesce_key": "a", "sequence": 1, "force": 1}])  # fmt: skip
 def test_force_is_for_a_number_that_is_known(given):
     assert code_of(**given) == "BAD_OPTION"
+
+
+def test_requests_that_are_alike_are_a_sequence_of_requests():
+    pattern = NewJob("mail", "", queue="q", priority=2)
+    many = Alike(pattern, ["[0]", "[1]", "[2]"])
+    assert [job.payload for job in many] == ["[0]", "[1]", "[2]"]
+    assert (len(many), many[1].payload, many[-1].payload) == (3, "[1]", "[2]")
+    assert [(job.type, job.queue, job.priority, job.alike) for job in many[1:]] == [("mail", "q", 2, pattern)] * 2
+    assert [job.payload for job in reversed(many[1:])] == ["[2]", "[1]"]
+    with pytest.raises(IndexError):
+        many[3]
 
 
 def test_a_forced_request_stays_one_with_another_payload():

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from holdfast.model import stamp
 from holdfast.model.ids import is_id
-from holdfast.model.request import NewJob
+from holdfast.model.request import Alike, NewJob
 from holdfast.model.status import Status
 from tests.store.given import HOUR, MINUTE, NOON, SECOND, enqueue, get, insert, news_of, write
 
@@ -100,6 +101,69 @@ def test_many_jobs_are_stored_in_their_order(store):
 
 def test_no_jobs_are_no_jobs(store):
     assert insert(store) == []
+    assert write(store, lambda tx: tx.insert(Alike(NewJob("mail", ""), []))) == []
+
+
+def alike(store, count, **options):
+    """Store so many requests that differ in their payloads alone."""
+    many = Alike(NewJob("mail", "", **options), [f"[{number}]" for number in range(count)])
+    return write(store, lambda tx: tx.insert(many))
+
+
+@pytest.mark.parametrize("count", [1, 49, 50, 51, 120])
+def test_jobs_that_are_alike_are_stored_in_their_order(store, count):
+    answers = alike(store, count)
+    assert [get(store, job_id).payload for job_id, _ in answers] == [[number] for number in range(count)]
+    assert answers == sorted(answers)
+    assert all(created for _, created in answers)
+
+
+def test_jobs_that_are_alike_have_every_option_that_others_have(store):
+    options = {
+        "queue": "gpu", "priority": 1, "group": "g", "tenant": "t", "max_attempts": 7, "timeout": 1.5, "delay": 60,
+        "context": '{"user_id":"u"}', "payload_version": 2,
+    }  # fmt: skip
+    (one,) = insert(store, NewJob("mail", "{}", **options))
+    wanted = get(store, one.id)
+    for job_id, _ in alike(store, 51, **options):
+        assert replace(get(store, job_id), id=one.id, payload={}) == wanted
+
+
+def test_jobs_that_are_alike_tell_their_queue_and_group(store):
+    many = Alike(NewJob("mail", "", queue="x", group="g"), ["{}"] * 60)
+    told = news_of(store, lambda tx: tx.insert(many))
+    one = news_of(store, lambda tx: tx.insert([NewJob("mail", "{}", queue="x", group="g")]))
+    assert (told.queues, told.groups) == ({"x"}, one.groups)
+
+
+def test_a_key_is_taken_once_by_jobs_that_are_alike(store):
+    many = Alike(NewJob("mail", "", key="k"), ["{}"] * 60)
+    answers = write(store, lambda tx: tx.insert(many))
+    assert [created for _, created in answers] == [True] + [False] * 59
+    assert len({job_id for job_id, _ in answers}) == 1
+
+
+def test_jobs_that_are_alike_are_folded_by_their_coalesce_key(store):
+    many = Alike(NewJob("mail", "", coalesce_key="k"), [f"[{number}]" for number in range(60)])
+    answers = write(store, lambda tx: tx.ask(many))
+    assert [outcome for _, outcome in answers] == ["created"] + ["replaced"] * 59
+    assert get(store, answers[0][0]).payload == [59]
+
+
+def test_jobs_that_are_alike_count_against_their_limits(store):
+    ids = [job_id for job_id, _ in alike(store, 60, limits=["a"])]
+    assert {get(store, job_id).limits for job_id in ids} == {("a",)}
+
+
+def test_jobs_that_are_alike_are_stored_all_or_none_even_if_the_transaction_goes_on(store):
+    def twice(tx):
+        with pytest.raises(UnicodeEncodeError):
+            tx.insert(Alike(NewJob("mail", ""), ["{}"] * 70 + ['"\ud800"']))
+        return tx.insert([NewJob("mail", "{}")])
+
+    ((kept, _),) = write(store, twice)
+    jobs, _ = store.read(lambda tx: tx.list_jobs({}, "~", 1000))
+    assert [job.id for job in jobs] == [kept]
 
 
 def test_ids_rise_even_when_the_clock_falls(store, clock):

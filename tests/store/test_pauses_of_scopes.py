@@ -14,7 +14,7 @@ from holdfast.model.held import GROUP_PAUSED, TENANT_PAUSED
 from holdfast.model.lease import Lane
 from holdfast.model.news import group_mark
 from holdfast.model.outcome import Stopped
-from holdfast.model.request import NewJob
+from holdfast.model.request import Alike, NewJob
 from tests.store.given import (
     CRASHED,
     DONE,
@@ -77,7 +77,7 @@ def test_other_groups_and_tenants_go_on(store, scope):
     assert sorted(claimed(store)) == sorted(others)
 
 
-@pytest.mark.parametrize("way", ["one", "alone", "many", "many keyed", "coalesce"])
+@pytest.mark.parametrize("way", ["one", "alone", "many", "many alike", "many keyed", "coalesce"])
 def test_what_is_enqueued_meanwhile_is_held_whatever_way_it_comes(store, scope, way):
     pause(store, scope)
     jobs = [NewJob("mail", f'"{number}"', **GROUP) for number in range(3)]
@@ -88,6 +88,9 @@ def test_what_is_enqueued_meanwhile_is_held_whatever_way_it_comes(store, scope, 
             store.insert_alone(jobs[0])
         case "many":
             insert(store, *jobs, NewJob("post", "{}"), NewJob("post", "{}", group="h"))
+        case "many alike":
+            many = Alike(NewJob("mail", "", **GROUP), ["{}"] * 53)
+            write(store, lambda tx: tx.insert(many))
         case "many keyed":
             insert(store, *(NewJob("mail", "{}", key=f"k{number}", **GROUP) for number in range(3)))
         case "coalesce":
@@ -95,7 +98,8 @@ def test_what_is_enqueued_meanwhile_is_held_whatever_way_it_comes(store, scope, 
     assert claimed(store) == []
     if way == "many":
         assert len(claimed(store, Lane("default", "post"))) == 2
-    assert resume(store, scope)["jobs"] == (1 if way in ("one", "alone", "coalesce") else 3)
+    held = {"one": 1, "alone": 1, "coalesce": 1, "many alike": 53}.get(way, 3)
+    assert resume(store, scope)["jobs"] == held
     assert claimed(store)
 
 

@@ -16,7 +16,7 @@ from holdfast.model.errors import BadInput, PayloadError
 from holdfast.model.payload import SIZE_LIMIT, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 _MOST_FAULTS = 5
 _SIMPLE = (str, int, bool, float)
@@ -49,17 +49,21 @@ class Signature:
             raise BadInput("BAD_OPTION", f"{self._name} cannot be a handler: {error}") from error
         self._fields = frozenset(fields)
         self._simple = self._more is None and all(_is_plain(hints.get(name)) for name in fields)
+        self._floats = any(_holds_floats(hints.get(name)) for name in fields)
 
     def dump(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], limit: int = SIZE_LIMIT) -> str:
         """The payload's JSON text, from the arguments of a call."""
         values = self._named(args, kwargs) if args else kwargs
-        try:
-            plain = self._plain(values)
-        except ValidationError as error:
-            raise self._refused(error) from None
-        except (PydanticSerializationError, ValueError) as error:
-            raise PayloadError("PAYLOAD_NOT_JSON", f"payload of {self._name} is not strict JSON: {error}") from None
-        return (self._simple and quick_json(plain)) or encode(plain, limit=limit, write=write_json)
+        return (self._simple and self._quickly(values, limit)) or self._thoroughly(values, limit)
+
+    def dump_all(
+        self, calls: Iterable[tuple[tuple[Any, ...], Mapping[str, Any]]], limit: int = SIZE_LIMIT
+    ) -> list[str]:
+        """The payloads of many calls."""
+        if not self._simple:
+            return [self.dump(args, kwargs, limit) for args, kwargs in calls]
+        quickly = self._quickly
+        return [(not args and quickly(kwargs, limit)) or self.dump(args, kwargs, limit) for args, kwargs in calls]
 
     def load(self, payload: str) -> dict[str, Any]:
         """The handler's arguments, from stored JSON text."""
@@ -88,6 +92,25 @@ class Signature:
             self._positional.append(parameter.name)
         needed = parameter.default is parameter.empty
         return (typing_extensions.Required if needed else typing_extensions.NotRequired)[hint]
+
+    def _quickly(self, values: Mapping[str, Any], limit: int) -> str | None:
+        """The text of plain values that fit, unless it is so long, or so odd, that each value needs a look."""
+        try:
+            text = to_json(self._adapter.validator.validate_python(values), inf_nan_mode="constants")
+        except ValueError:  # which of them, and why, is found out below
+            return None
+        if len(text) > _SHORT or len(text) > limit or (self._floats and (b"NaN" in text or b"Infinity" in text)):
+            return None
+        return text.decode()
+
+    def _thoroughly(self, values: Mapping[str, Any], limit: int) -> str:
+        try:
+            plain = self._plain(values)
+        except ValidationError as error:
+            raise self._refused(error) from None
+        except (PydanticSerializationError, ValueError) as error:
+            raise PayloadError("PAYLOAD_NOT_JSON", f"payload of {self._name} is not strict JSON: {error}") from None
+        return encode(plain, limit=limit, write=write_json)
 
     def _plain(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Checked, and as JSON has it. Not by `dump_json`, which writes null for numbers that JSON lacks."""
@@ -208,6 +231,10 @@ def _is_plain(hint: Any) -> bool:
     if kind is dict:
         return inner[0] is str and _is_plain(inner[1])
     return kind in (typing.Union, types.UnionType) and all(one is types.NoneType or _is_plain(one) for one in inner)
+
+
+def _holds_floats(hint: Any) -> bool:
+    return hint is float or any(map(_holds_floats, typing.get_args(hint)))
 
 
 def quick_json(plain: dict[str, Any]) -> str | None:

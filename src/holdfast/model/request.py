@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from _collections_abc import Sequence  # `collections` around it would cost a cold hook a millisecond
+
 from holdfast.model import stamp
 from holdfast.model.errors import BadInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from datetime import datetime, timedelta
+    from typing import Any
 
     from holdfast.model.flow import Flow
 
@@ -129,6 +132,26 @@ class NewJob:
         job.max_attempts, job.timeout_ms = self.max_attempts, self.timeout_ms
         job.context, job.payload_version, job.flow = self.context, self.payload_version, self.flow
         return job
+
+
+class Alike(Sequence[NewJob]):
+    """Requests that differ in their payloads alone; made one by one only for those who ask for one."""
+
+    __slots__ = ("pattern", "payloads")
+
+    def __init__(self, pattern: NewJob, payloads: list[str]) -> None:
+        self.pattern = pattern
+        self.payloads = payloads
+
+    def __len__(self) -> int:
+        return len(self.payloads)
+
+    def __iter__(self) -> Iterator[NewJob]:
+        return map(self.pattern.with_payload, self.payloads)
+
+    def __getitem__(self, place: Any) -> Any:
+        found = self.payloads[place]
+        return Alike(self.pattern, found) if isinstance(place, slice) else self.pattern.with_payload(found)
 
 
 def shown(value: object) -> str:

@@ -10,6 +10,7 @@ from time import monotonic
 
 from holdfast.model import stamp
 from holdfast.model.held import BEHIND
+from holdfast.model.request import Alike
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,6 +79,9 @@ class AskingVerbs:
         return bool(self.run("key_holder", tenant=tenant, key=key))
 
     def ask(self, jobs: Sequence[NewJob]) -> list[tuple[str, str]]:
+        if isinstance(jobs, Alike) and jobs.pattern.coalesce_key is None:
+            return outcomes(self.insert(jobs))
+        jobs = list(jobs)  # each is told by its identity below
         plain = [job for job in jobs if job.coalesce_key is None]
         stored = outcomes(self.insert(plain)) if plain else []
         if len(plain) == len(jobs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -65,6 +66,23 @@ def test_a_job_that_would_eat_into_the_floor_is_refused(small_disk, open_file):
     small_disk.fill(leave=1024 * 1024 + 128 * 1024)
     assert code_of(lambda: write(store, lambda tx: tx.insert([NewJob("a", '"' + "x" * 200_000 + '"')]))) == "STORE_FULL"
     assert enqueue(store)
+
+
+@pytest.mark.parametrize(("beyond", "payload"), [(1_000, "{}"), (1_000, f'"{"x" * 1_000}"'), (0, "{}")])
+def test_a_disk_is_looked_at_for_every_job_unless_it_has_plenty_of_room(
+    tmp_path, open_file, monkeypatch, beyond, payload
+):
+    looks = []
+
+    class Disk:
+        f_frsize = 1
+        f_bavail = 1024**3 + beyond
+
+    store = open_file(tmp_path / "jobs.db", space_floor=0)
+    monkeypatch.setattr(os, "statvfs", lambda folder: looks.append(folder) or Disk)
+    for _ in range(20):
+        enqueue(store, payload=payload)
+    assert (len(looks) == 20) is (len(payload) >= beyond)
 
 
 def test_a_full_disk_cannot_take_a_new_database(small_disk, open_file):

@@ -29,7 +29,7 @@ class JobVerbs(Verbs):
     __slots__ = ()
 
     def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
-        jobs = self.ruled(jobs)
+        jobs = list(self.ruled(jobs))  # it is gone through more than once
         tied = [place for place, job in enumerate(jobs) if job.flow is not None]
         if not tied:
             return self._insert(jobs)

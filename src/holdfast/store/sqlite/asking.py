@@ -9,6 +9,7 @@ from __future__ import annotations
 from holdfast.model import stamp
 from holdfast.model.ids import new_ids
 from holdfast.model.news import News
+from holdfast.model.request import Alike
 from holdfast.store.asking import AskingVerbs
 
 TYPE_CHECKING = False
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.store.sqlite.transaction import SqliteTransaction
 
 _HARMLESS = ("select ", "insert ", "update ", "delete ", "pragma ")  # one statement that begins so ends no transaction
+ROWS = 50  # of one `insert_alike`
 
 _whole: type[SqliteTransaction] | None = None
 
@@ -82,6 +84,10 @@ class Asking(AskingVerbs):
 
     def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         jobs = self.ruled(jobs)
+        if isinstance(jobs, Alike):
+            if jobs.pattern.flow is None and jobs.pattern.key is None:
+                return self._insert_alike(jobs)
+            jobs = list(jobs)
         tied = [place for place, job in enumerate(jobs) if job.flow is not None]
         if not tied:
             return self._insert(jobs)
@@ -89,6 +95,24 @@ class Asking(AskingVerbs):
             answers = self._insert(jobs)
             self.tie([(jobs[place], answers[place][0]) for place in tied if answers[place][1]])
         return answers
+
+    def _insert_alike(self, jobs: Alike) -> list[tuple[str, bool]]:
+        """A statement for many rows opens the table and its indexes once, and goes on where the row before was put."""
+        like, payloads = jobs.pattern, jobs.payloads
+        self.check_space(sum(map(len, payloads)))
+        ids = new_ids(self.now, len(jobs))
+        self.news.queues.add(like.queue)
+        row = self.new_row(like, "")
+        if like.group is not None or like.tenant:
+            self._hold_new([row], {(like.tenant, like.group)})
+        apart = len(jobs) % ROWS
+        with self.all_or_none():  # even if the caller's transaction goes on
+            sql, in_order = self.queries.by_place("insert")
+            rest = in_order(row)[2:]
+            self.connection.executemany(sql, [(ids[place], payloads[place], *rest) for place in range(apart)])
+            sql, in_order = self.queries.by_place("insert_alike")
+            self.connection.executemany(sql, _rows_at_once(in_order(row), ids[apart:], payloads[apart:]))
+        return [(job_id, True) for job_id in ids]
 
     def _insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
         self.check_space(sum([len(job.payload) for job in jobs]))
@@ -167,6 +191,14 @@ def _loaded() -> type[SqliteTransaction]:
 
     _whole = SqliteTransaction
     return _whole
+
+
+def _rows_at_once(common: tuple[object, ...], ids: list[str], payloads: list[str]) -> Iterator[tuple[object, ...]]:
+    """The parameters of `insert_alike`, for each run of it."""
+    pairs = [""] * (2 * len(ids))
+    pairs[::2], pairs[1::2] = ids, payloads
+    for start in range(0, len(pairs), 2 * ROWS):
+        yield *common, *pairs[start : start + 2 * ROWS]
 
 
 class AllOrNone:

@@ -29,6 +29,7 @@ PATIENCE = 30.0  # seconds to wait for another process's write lock
 HASTILY, BRIEFLY = 5.0, 0.05  # the same for what promises nothing: a worker that is to stop must not wait for it
 SPACE_FLOOR = 8 * 1024 * 1024
 WAL_LIMIT = 64 * 1024 * 1024
+_PLENTY, _LOOK_SECONDS = 1024 * 1024 * 1024, 0.1  # no disk is filled by so much in so short a time
 
 
 class SqliteStore:
@@ -51,6 +52,7 @@ class SqliteStore:
         self.queries = Queries(_read_file)
         self._clock = clock or _wall_clock
         self._floor = space_floor
+        self._room, self._look_at = 0, 0.0  # what may be written without a look at the disk, and until when
         self._patience = patience
         self._haste = PATIENCE
         self._migrates = migrates
@@ -318,8 +320,12 @@ class SqliteStore:
         return connection
 
     def _check_space(self, needed: int) -> None:
+        now = monotonic()
+        if needed < self._room and now < self._look_at:
+            return
         disk = os.statvfs(self.location.folder)
         free = disk.f_bavail * disk.f_frsize
+        self._room, self._look_at = free - self._floor - _PLENTY, now + _LOOK_SECONDS
         if free < self._floor + needed:
             raise StoreError(
                 "STORE_FULL",
