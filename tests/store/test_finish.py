@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from holdfast.model import stamp
@@ -187,6 +189,47 @@ def test_one_call_ends_many_runs_and_answers_each(store):
     assert [status_of(store, run) for run in runs] == [
         Status.COMPLETED, Status.CANCELLED, Status.COMPLETED, Status.COMPLETED
     ]  # fmt: skip
+
+
+def test_each_of_many_runs_keeps_its_own_result_whatever_is_in_it(store):
+    results = [
+        None,
+        "null",
+        '""',
+        '{"a":":\\u0000\\n\\"\\\\"}',
+        '"\u00e9\u2028\U0001f642 \x7f"',
+        f'"{"x" * 70_000}"',
+        "[1.50]",
+    ]
+    runs = [running(store) for _ in results]
+    endings = [Ending(run, move(run, Returned(result))) for run, result in zip(runs, results, strict=True)]
+    assert write(store, lambda tx: tx.finish(endings)) == [True] * len(results)
+    kept = [get(store, run.id).result for run in runs]
+    assert kept == [None if result is None else json.loads(result) for result in results]
+
+
+def test_a_second_run_that_went_well_ends_beside_first_ones(store, clock):
+    runs = [running(store) for _ in range(2)]
+    finish(store, runs[0], Snoozed(0))
+    again = claim_one(store)
+    old, others = runs[0], [again, runs[1]]
+    assert again.token == old.token + 1
+    assert write(store, lambda tx: tx.finish([Ending(run, move(run, DONE)) for run in (old, runs[1])])) == [False, True]
+    assert status_of(store, again) is Status.IN_PROGRESS
+    assert write(store, lambda tx: tx.finish([Ending(run, move(run, DONE)) for run in others])) == [True, False]
+
+
+def test_runs_with_ties_and_runs_without_end_in_one_call(store, clock):
+    plain = running(store)
+    keyed = running(store, key="k", key_window="active")
+    grouped = running(store, group="g")
+    endings = [Ending(run, move(run, DONE)) for run in (plain, keyed, grouped)]
+    told = news_of(store, lambda tx: tx.finish(endings))
+    assert sorted(told.jobs) == sorted(run.id for run in (plain, keyed, grouped))
+    assert len(told.groups) == 1
+    assert get(store, keyed.id).idempotency_key is None
+    counted = [count for *_, count in store.read(lambda tx: tx.figures(0))]
+    assert sum(counted) == 2 * len(endings)
 
 
 def test_a_run_that_is_named_twice_in_one_call_ends_once(store):

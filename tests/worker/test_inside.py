@@ -37,6 +37,18 @@ async def test_jobs_enqueued_before_and_after_the_start_run(app: holdfast.App):
         assert await late.aresult(timeout=10) == 1.5
 
 
+async def test_the_task_of_a_run_bears_the_name_of_its_job(app: holdfast.App):
+    @app.job
+    async def name() -> str:
+        task = asyncio.current_task()
+        assert task is not None
+        return task.get_name()
+
+    handle = name.enqueue()
+    async with app.worker():
+        assert await handle.aresult(timeout=10) == handle.id
+
+
 async def test_the_end_of_the_block_waits_for_what_runs(app: holdfast.App):
     begun = asyncio.Event()
 

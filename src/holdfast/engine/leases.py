@@ -116,11 +116,15 @@ def progress(tx: Transaction, job_id: str, token: int, text: str) -> bool:
 def endings_of(ended: Sequence[tuple[Claim, Outcome]], policies: Mapping[str, Policy] | None) -> list[Ending]:
     """What follows from how each run ended, by the rules of its type."""
     rules = policies or {}
-    return [
-        Ending(
-            run,
-            decide(run, outcome, rules.get(run.type, DEFAULT_POLICY), spread=random.random()),
-            outcome.follow_ups if isinstance(outcome, Returned) else (),
-        )
-        for run, outcome in ended
-    ]
+    done: dict[str | None, Move] = {}  # the move of a run that went well depends on its result alone: most are alike
+    endings = []
+    for run, outcome in ended:
+        if isinstance(outcome, Returned):
+            move = done.get(outcome.result)
+            if move is None:
+                move = done[outcome.result] = decide(run, outcome, DEFAULT_POLICY, spread=0.0)
+            endings.append(Ending(run, move, outcome.follow_ups))
+        else:
+            policy = rules.get(run.type, DEFAULT_POLICY)
+            endings.append(Ending(run, decide(run, outcome, policy, spread=random.random())))
+    return endings

@@ -14,7 +14,7 @@ from holdfast.store.asking import AskingVerbs, Line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from holdfast.model.job import Job
@@ -178,9 +178,9 @@ class CommonVerbs(AskingVerbs):
 
     # -- for the stores
 
-    def histograms(self, ended: list[tuple[str, str, str, str, str]]) -> Counter[tuple[str, str, str, str, int]]:
+    def histograms(self, ended: Iterable[tuple[str, str, str, str, str]]) -> Counter[tuple[str, str, str, str, int]]:
         """Endings (queue, type, status, started, created) as counts for the minute's figures; those that share a claim
-        and an enqueue are counted together.
+        and an enqueue are counted together. A mapping says how many there are of each.
         """
         from collections import Counter  # noqa: PLC0415  # a cold hook ends no runs
 
@@ -208,7 +208,8 @@ def claims(rows: list[tuple[Any, ...]]) -> list[Claim]:
     """Rows as workers take them."""
     from holdfast.model.lease import Claim  # noqa: PLC0415  # a cold hook enqueues, it never claims
 
-    return [Claim._make(row) for row in rows]
+    new = tuple.__new__  # what `_make` calls; a claim has as many fields as its queries have columns
+    return [new(Claim, row) for row in rows]
 
 
 def line_of(ending: Ending, reached: str | None) -> Line:

@@ -248,7 +248,7 @@ class Worker:
         pool.running += 1
         self.begun(run)
         work = run_coroutine(run) if definition.is_coroutine else run_function(run, self.executor)
-        run.task = self.loop.create_task(self._run(run, work), context=contextvars.Context())
+        run.task = self.loop.create_task(self._run(run, work), name=claim.id, context=contextvars.Context())
 
     def begun(self, run: Run) -> None:
         """A run has a slot."""

@@ -33,7 +33,7 @@ HOT = {
     ]),
     "claim": ({"ids": IDS, "owner": "w", "until": NOW, "now": NOW}, [KEY]),
     "claimed": ({"ids": IDS}, [KEY]),
-    "complete": ({"ended": '[["0",1,null]]', "free": 1, "now": NOW}, [KEY]),
+    "complete": ({"ended": '{"1:0":null}', "free": 1, "now": NOW}, [KEY]),
     "finish": ({}, [KEY]),
     "renew": ({"id": "0", "token": 1, "until": NOW}, [KEY]),
     "progress": ({"id": "0", "token": 1, "progress": "{}", "now": NOW}, [KEY]),
