@@ -6,6 +6,7 @@ import pytest
 
 from holdfast.model.lease import Lane
 from holdfast.model.outcome import Snoozed
+from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from tests.store.given import (
     CRASHED,
@@ -20,6 +21,7 @@ from tests.store.given import (
     enqueue,
     finish,
     get,
+    insert,
     recover,
     retry,
     status,
@@ -235,3 +237,36 @@ def test_a_worker_that_sleeps_knows_when_to_look_again(store, clock):
     assert clock.now < due <= clock.now + 11 * SECOND
     clock.forward(11 * SECOND)
     assert len(take(store)) == 1
+
+
+def lines_are_left(store):
+    look = store.read(lambda tx: tx.next_look())
+    return look is not None and look <= store.now() + SECOND
+
+
+def test_whoever_finds_work_leaves_a_crowd_of_lines_for_later(store):
+    limit(store, "wall", concurrency=0)
+    take(store)
+    insert(store, *[NewJob("mail", "{}", priority=1, limits=[f"wall:{number}"]) for number in range(900)])
+    plain = [enqueue(store) for _ in range(2)]
+    assert [ids(take(store, limit=1)) for _ in plain] == [[job] for job in plain]
+    assert lines_are_left(store)
+
+
+def test_whoever_finds_no_work_looks_at_a_crowd_of_lines(store):
+    limit(store, "wall", concurrency=0)
+    take(store)
+    insert(store, *[NewJob("mail", "{}", priority=1, limits=[f"wall:{number}"]) for number in range(900)])
+    behind = enqueue(store, limits=["yard"])
+    assert ids(take(store)) == [behind]
+    assert take(store) == []
+    assert not lines_are_left(store)
+
+
+def test_all_lines_of_a_limit_that_was_said_anew_are_looked_at_while_others_run(store):
+    limit(store, "wall", concurrency=0)
+    insert(store, *[NewJob("mail", "{}", limits=[f"wall:{number}"]) for number in range(300)])
+    assert take(store) == []
+    insert(store, *[NewJob("mail", "{}", priority=1)] * 300)
+    limit(store, "wall", concurrency=1)
+    assert sum(len(take(store, limit=30)) for _ in range(20)) == 600

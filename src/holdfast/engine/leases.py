@@ -73,7 +73,7 @@ def exchange(
     endings = endings_of(ended, policies)
     accepted = tx.finish(endings) if endings else []
     _tell_stopped(tx, [run for run, _ in ended], accepted, stopped)
-    claims = claim_all(tx, orders)
+    claims = claim_all(tx, orders, len(endings))
     moves = [ending.move for ending in endings]
     lanes = [lane for order in orders for lane in order.lanes]
     next_due = None if any(claims) or not lanes else tx.next_due(lanes)

@@ -20,12 +20,17 @@ STEPS = 4  # looks at lines in one transaction
 AGAIN = -1  # another process has the key in its hands
 
 
-def claim_all(tx: Transaction, orders: Sequence[Order]) -> list[list[Claim]]:
-    """Take due jobs for each order; those with limits among them, as far as their keys have room."""
-    admit(tx, orders)
+def claim_all(tx: Transaction, orders: Sequence[Order], ended: int = 0) -> list[list[Claim]]:
+    """Take due jobs for each order; those with limits among them, as far as their keys have room. `ended` runs were
+    handed in with it.
+    """
+    admitted = admit(tx, orders, ended)
     claims = [tx.claim(order) for order in orders]
     for _ in range(STEPS):
-        if not tx.stirred or not tx.admit(orders):
+        if not tx.stirred or (tx.crowded and _has_work(orders, claims, admitted)):
+            break
+        admitted = tx.admit(orders)
+        if not admitted and not tx.crowded:
             break
         for order, found in zip(orders, claims, strict=True):
             if len(found) < order.limit:
@@ -38,14 +43,27 @@ def _by_turn(claim: Claim) -> tuple[int, str, str]:
     return claim.priority, claim.scheduled_at, claim.id
 
 
-def admit(tx: Transaction, orders: Sequence[Order]) -> None:
-    """Look at the lines of limits that are to be looked at now."""
+def _has_work(orders: Sequence[Order], claims: Sequence[Sequence[Claim]], admitted: int) -> bool:
+    """Whether a claim should not be kept waiting for more lines: they have no room, or nobody here has a place for it.
+    Whoever has claimed something soon comes again.
+    """
+    filled = all(len(found) >= order.limit for order, found in zip(orders, claims, strict=True))
+    return filled or (not admitted and any(claims))
+
+
+def admit(tx: Transaction, orders: Sequence[Order], ended: int = 0) -> int:
+    """Look at the lines of limits that are to be looked at now; of a crowd of lines only at so many that the claim that
+    follows is not kept waiting. Answers how many jobs were admitted.
+    """
     if not tx.stirred:
         tx.stir()
+    few = tx.few_lines(ended) if tx.stirred else 0
+    admitted = 0
     for _ in range(STEPS):
-        if not tx.stirred:
+        if not tx.stirred or tx.crowded:
             break
-        tx.admit(orders)
+        admitted += tx.admit(orders, few)
+    return admitted
 
 
 def _within_host(tx: Transaction, claims: list[Claim]) -> list[Claim]:

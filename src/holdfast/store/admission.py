@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.model import stamp
 from holdfast.model.limit import ASIDE, FAIR, HERD, LINES, SHARE, lines_under, rule_of, shares_of, tenant_of, under
+from holdfast.store.limits import LOOKS
 from holdfast.store.room import FINEST_MS, Head, Room
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from holdfast.store.limits import LimitVerbs
     from holdfast.store.port import Order
 
-LOOKS = 200  # in one step
 MOST = 100  # jobs of one line in one step
 MANY = 1_000  # jobs that are moved together
 TENANTS = 500  # in one round
@@ -42,8 +42,9 @@ TIDY = "tidy\x1f"  # the note to look for such units
 class Admission:
     """One step."""
 
-    def __init__(self, tx: LimitVerbs, orders: Sequence[Order]) -> None:
+    def __init__(self, tx: LimitVerbs, orders: Sequence[Order], most: int) -> None:
         self.tx = tx
+        self.most = most  # lines
         self.now = tx.now
         self.owner = orders[0].owner if orders else ""
         self.lanes = {tuple(lane) for order in orders for lane in order.lanes}
@@ -59,9 +60,9 @@ class Admission:
     def run(self) -> int:
         """Do it; answers how many were admitted."""
         tx = self.tx
-        noted = [key for (key,) in tx.run("looks_take", now=tx.stamp, limit=LOOKS)]
-        if len(noted) == LOOKS:
-            tx.stirred = True
+        noted = [key for (key,) in tx.run("looks_take", now=tx.stamp, limit=self.most)]
+        if len(noted) == self.most:
+            tx.stirred = tx.crowded = True
         noted += [key for (key,) in tx.run("units_over", now=tx.stamp)]
         if not noted:
             return 0
@@ -71,7 +72,8 @@ class Admission:
         heads = self._heads(keys)
         self._know(key for line in heads.values() for head in line for key in head.keys)
         for key in keys:
-            self._serve(key, heads.get(key, []))
+            if key in heads:
+                self._serve(key, heads[key])
         return self._write()
 
     # -- which lines
@@ -101,9 +103,11 @@ class Admission:
         """Lines of a limit that was said anew, some at a time."""
         name, _, after = note.partition("\x1f\x1f")
         ((low, high),) = lines_under(name)
-        found = [key for (key,) in self.tx.run("lanes_between", low=after or low, high=high, limit=LOOKS)]
-        if len(found) == LOOKS:
+        some = self.most // 2 + 1  # to find a line takes as long as to look at it
+        found = [key for (key,) in self.tx.run("lanes_between", low=after or low, high=high, limit=some)]
+        if len(found) == some:
             self.looks[f"{LINES}{name}\x1f\x1f{found[-1]}\x01"] = 0
+            self.tx.crowded = True
         return found
 
     def _round(self, key: str) -> list[str]:

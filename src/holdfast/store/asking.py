@@ -56,8 +56,9 @@ class Line:
 class AskingVerbs:
     """Part of the transaction of either store."""
 
-    __slots__ = ("stirred",)
+    __slots__ = ("crowded", "stirred")
     stirred: bool  # there are lines to look at now
+    crowded: bool  # more of them than the last look has seen
 
     if TYPE_CHECKING:
         news: News

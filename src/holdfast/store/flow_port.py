@@ -118,12 +118,16 @@ class FlowTransaction(Protocol):
 
     # for limits
     stirred: bool  # there are lines to look at now
+    crowded: bool  # more of them than the last look has seen
 
     def stir(self) -> None:
         """See whether there are."""
 
-    def admit(self, orders: Sequence[Order] = ()) -> int:
-        """Look at them: those for whose keys there is room may be claimed; answers how many more."""
+    def admit(self, orders: Sequence[Order] = (), most: int | None = None) -> int:
+        """Look at them, or at so many: those for whose keys there is room may be claimed; answers how many more."""
+
+    def few_lines(self, ended: int) -> int:
+        """At how many lines to look before a claim: as many as so many ended runs may have stirred, and some more."""
 
     def over_host(self, claims: Sequence[Claim]) -> list[Claim]:
         """Of claims of one owner those that are too many for its host."""

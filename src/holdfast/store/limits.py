@@ -29,6 +29,9 @@ HERD_MS = 6_000  # after which every process has heard of a new rule
 AGAIN_MS = 20  # until another look at lines that somebody else looks at just now
 LINES_SEEN = 10.0  # seconds in which claims ask for lines to look at, after there were some
 STRAY_MS = 60_000
+LOOKS = 200  # at lines, in one step
+FEW, FEW_EACH = 20, 3  # before a claim, and for each run that was handed in with it: its end may have stirred some
+FEW_MS = 0.05  # so long ago was the last of them, for each: who claims seldom can look at more
 
 
 class LimitVerbs(NewestVerbs):
@@ -162,14 +165,23 @@ class LimitVerbs(NewestVerbs):
             self.stirred = True
             self.queries.kept["lines"] = monotonic() + LINES_SEEN
 
-    def admit(self, orders: Sequence[Order] = ()) -> int:
-        """Look at the lines that are to be looked at now; answers how many more jobs may be claimed."""
-        self.stirred = False
+    def few_lines(self, ended: int) -> int:
+        """At how many lines to look before a claim. A crowd of them takes its time in small pieces: a twelfth of what
+        passes, or as long again as claims take that come one after the other.
+        """
+        now = monotonic()
+        since = now - self.queries.kept.get("looked", 0.0)
+        self.queries.kept["looked"] = now
+        return max(FEW + FEW_EACH * ended, min(LOOKS, int(since * 1000 / FEW_MS)))
+
+    def admit(self, orders: Sequence[Order] = (), most: int | None = None) -> int:
+        """Look at the lines that are to be looked at now, or at so many; answers how many more jobs may be claimed."""
+        self.stirred = self.crowded = False
         if not self.lock_limits():
             return 0
         from holdfast.store.admission import Admission  # noqa: PLC0415  # only where there are limits
 
-        return Admission(self, orders).run()
+        return Admission(self, orders, most or LOOKS).run()
 
     def over_host(self, claims: Sequence[Claim]) -> list[Claim]:
         """Of these claims, those that are too many for the host that has them: they go to another."""

@@ -39,7 +39,7 @@ class Verbs(FlowVerbs):
         self.stamp = stamp.to_text(now)
         self.news = News()
         self.childless: set[str] = set()  # jobs that ended here and that nobody waits for
-        self.stirred = False
+        self.stirred = self.crowded = False
         self.witness = ""  # a job made here: if it is there, the transaction was committed
 
     def run(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:

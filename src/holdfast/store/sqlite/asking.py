@@ -48,7 +48,7 @@ class Asking(AskingVerbs):
         self.now = now
         self.stamp = stamp.to_text(now)
         self.news = News()
-        self.stirred = False
+        self.stirred = self.crowded = False
         self.space = space
 
     def run(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
