@@ -104,7 +104,8 @@ class Scene:
         self.app.enqueue(kind[1], {"path": f"uploads/{self.number:05d}.jpg", "width": 200}, queue=kind[0], **options)
 
     def claim(self, kind: tuple[Any, ...], takes: float | None = None) -> None:
-        order = Order("quarry:4711:child-1", [Lane(kind[0], kind[1], 1)], 1, 60_000)
+        worker = "quarry:4711/1" if kind[0] == "images" else "harbour:982/1"
+        order = Order(worker, [Lane(kind[0], kind[1], 1)], 1, 60_000)
         for claim in self.app.desk.write(leases.claim, order):
             seconds = takes or kind[4] * self.chance.uniform(0.4, 1.8)
             self.running.append((self.clock() + int(seconds * 1000), claim, seconds, kind))
@@ -138,7 +139,7 @@ class Scene:
 
     def die(self, kind: tuple[Any, ...]) -> None:
         self.app.enqueue(kind[1], {"path": "uploads/broken.jpg"}, queue=kind[0], max_attempts=1, priority=1)
-        order = Order("quarry:4711:child-2", [Lane(kind[0], kind[1], 1)], 1, 60_000)
+        order = Order("quarry:4711/2", [Lane(kind[0], kind[1], 1)], 1, 60_000)
         for claim in self.app.desk.write(leases.claim, order):
             failure = Failure(*self.chance.choice(ERRORS[:2]))
             self.app.desk.write(leases.finish, [(claim, Raised(failure, permanent=False, after_ms=None))])
@@ -157,8 +158,7 @@ class Scene:
     def beat(self) -> None:
         for name, pid, places in (("quarry", 4711, 16), ("harbour", 982, 8)):
             lanes = [[kind[0], kind[1], 1] for kind in KINDS if name == "quarry" or kind[0] != "images"]
-            busy = len(self.running) if name == "quarry" else 2
-            told = {"id": f"{name}:{pid}", "host": name, "pid": pid, "places": places, "running": busy}
+            told = {"id": f"{name}:{pid}", "host": name, "pid": pid, "places": places, "running": 0}
             self.app.desk.write(_beat, told | {"lanes": json.dumps(lanes)})
         self.app.desk.write(leases.renew, [(run[1].id, run[1].token) for run in self.running], 60_000)
 

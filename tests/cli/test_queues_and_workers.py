@@ -60,7 +60,8 @@ def test_workers_are_listed_with_what_they_draw_from(cli, app):
     assert set(shown) == {"id", "host", "pid", "started_at", "seen_at", "lanes", "places", "running", "alive"}
     assert shown["lanes"][1] == {"queue": "slow", "type": "mail", "version": 2}
     assert shown["alive"] is True
-    assert cli("workers").out.splitlines()[1].endswith("2/10  default, slow")
+    running(app, owner="host:7:a/1-child")
+    assert cli("workers").out.splitlines()[1].endswith("1/10  default, slow")
 
 
 def test_a_worker_that_fell_silent_is_shown_so(bare, tmp_path, monkeypatch):
