@@ -107,3 +107,12 @@ def test_jobs_that_wait_for_others_have_a_column_where_there_are_some(cli, app):
 def test_nothing_to_count_says_so(cli, app):
     app.jobs()
     assert cli("stats").err == "nothing waits, runs or ended in the last hour\n"
+
+
+def test_a_pause_of_a_queue_that_nobody_knows_says_so(cli, app):
+    app.enqueue("mail", queue="known")
+    worker(app, "host:7:a", (("drawn", "mail", 1),))
+    assert cli("queues", "pause", "known").err == cli("queues", "pause", "drawn").err == ""
+    answer = cli("queues", "pause", "unheard-of")
+    assert (answer.code, answer.out) == (0, "queue unheard-of is paused\n")
+    assert answer.err.startswith("no job and no worker of this queue is known")
