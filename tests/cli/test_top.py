@@ -6,6 +6,7 @@ from holdfast import App
 from holdfast.cli.frame import View, bar, frame, look
 from holdfast.cli.opening import shown_url
 from holdfast.cli.render import console
+from holdfast.cli.stats import duration
 from holdfast.engine import leases
 from holdfast.model.outcome import Parked
 from holdfast.model.status import Status
@@ -129,3 +130,11 @@ def test_the_address_in_the_head_holds_no_secret(name):
 def test_the_head_shows_where_the_file_is_without_settings(cli, app):
     app.enqueue("mail")
     assert "synchronous" not in cli("top", "--once").out
+
+
+@pytest.mark.parametrize(
+    ("ms", "told"),
+    [(None, ""), (0.4, "0 ms"), (44.25, "44 ms"), (723.1, "720 ms"), (2_895.3, "2.9 s"), (92_680, "93 s")],
+)
+def test_a_percentile_is_told_with_the_two_figures_that_are_known_of_it(ms, told):
+    assert duration(ms) == told

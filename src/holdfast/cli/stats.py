@@ -81,4 +81,7 @@ def success(line: dict[str, Any]) -> str:
 
 def duration(ms: float | None) -> str:
     """A percentile, if there is one. It is right within a tenth, so two figures are all that can be said of it."""
-    return "" if ms is None else span(float(f"{ms:.2g}") / 1000)
+    if ms is None:
+        return ""
+    seconds = float(f"{ms:.2g}") / 1000
+    return f"{seconds:.1f} s" if 1 <= seconds < 10 else span(seconds)  # noqa: PLR2004

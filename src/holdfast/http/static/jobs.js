@@ -7,6 +7,7 @@ const PAGE = 25;
 let status = ""; // the filter; empty: all
 let pages = 1; // how many pages of older jobs are open
 let shown = []; // the jobs in the list
+let mouse = false; // the last pointer over the list was one: what a finger touched last counts as hovered for long
 let pausedQueues = new Set();
 let asked = 0; // grows with each question, so that a late answer to an older one is dropped
 
@@ -27,6 +28,7 @@ export function startJobs(open, failed) {
     const row = event.target.closest("tr");
     if (row) open(row.dataset.id);
   });
+  byId("jobs").addEventListener("pointerover", (event) => (mouse = event.pointerType === "mouse"));
   byId("running").addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (button) open(button.dataset.id);
@@ -50,7 +52,7 @@ export function showJobs(picture, failed) {
 
 /** Under a pointer rows stay where they are, and only what they tell goes on: nobody should click on a row that slips. */
 function held() {
-  const still = status === "" && shown.length > 0 && byId("jobs").matches(":hover");
+  const still = status === "" && shown.length > 0 && mouse && byId("jobs").matches(":hover");
   byId("held").hidden = !still;
   return still;
 }

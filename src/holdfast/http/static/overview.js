@@ -38,7 +38,7 @@ function showTotals({ totals, lines, workers, cap }) {
   beside("completed_1h", ended ? `${((100 * totals.completed_1h) / ended).toFixed(1)} % went well` : "");
   beside("ended_badly_1h", totals.ended_badly_1h ? "will not be tried again" : "");
   beside("dead", totals.dead ? "retry or purge them" : "");
-  beside("awaiting_auth", totals.awaiting_auth ? "parked until someone acts" : "");
+  beside("awaiting_auth", totals.awaiting_auth ? "until someone acts" : "");
   speak(totals);
 }
 
