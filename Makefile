@@ -6,7 +6,9 @@ WORKERS ?= 2
 WAITERS ?= 3
 STORE   ?= sqlite
 BIN     := $(VENV)/bin
+READY   := $(VENV)/.ready
 STAMP   := $(VENV)/.installed
+RUN     := requirements/run.txt
 LOCK    := requirements/lock.txt
 UV      := uv==0.13.7
 
@@ -22,10 +24,10 @@ FAST  := $(wildcard tests/model tests/store tests/house_rules)
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
 
-run: $(STAMP)  ## Start Holdfast with the demo application and its dashboard, until Ctrl-C
+run: $(READY)  ## Start Holdfast with the demo application and its dashboard, until Ctrl-C
 	@$(BIN)/python -m demo run
 
-demo: $(STAMP)  ## Do the same work as run, print a summary and end
+demo: $(READY)  ## Do the same work as run, print a summary and end
 	@$(BIN)/python -m demo finish
 
 test: lint  ## Everything: linters, all tests, coverage gates
@@ -60,21 +62,27 @@ chaos: $(STAMP)  ## Kill real processes and count what was lost; plant every see
 docs: $(STAMP)  ## Write the generated pages anew
 	$(BIN)/python tools/generate_docs.py
 
+COMPILE := $(VENV)-lock/bin/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+  --no-emit-index-url --no-emit-package holdfast --no-config --custom-compile-command "make lock" --quiet
+
 # uv ignores pip's settings, so no address of a private registry can slip into the lock file.
-lock:  ## Renew requirements/lock.txt from pyproject.toml
+lock:  ## Renew requirements/lock.txt and run.txt from pyproject.toml
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet $(UV)
-	$(VENV)-lock/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
-	  --generate-hashes --no-emit-index-url --no-emit-package holdfast --no-config --upgrade \
-	  --custom-compile-command "make lock" --quiet --output-file $(LOCK)
+	$(COMPILE) --extra dev --upgrade --output-file $(LOCK)
+	$(COMPILE) --extra demo --constraint $(LOCK) --upgrade --output-file $(RUN)
 
 clean:  ## Remove the virtual environment and all caches
 	rm -rf $(VENV) $(VENV)-lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	rm -rf dist htmlcov .coverage .coverage.*
 
-$(STAMP): $(LOCK) pyproject.toml
+# What the demo needs comes first, and is all that `make run` waits for; the other commands add the rest.
+$(READY): $(RUN) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Holdfast needs Python 3.11 or newer. Try: make PYTHON=python3.12")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python tools/install.py $(RUN) "about 120 MB: well under a minute on a good line"
+	@touch $(READY)
+
+$(STAMP): $(LOCK) $(READY)
+	@$(BIN)/python tools/install.py $(LOCK) "about 600 MB with tests and linters: a minute or two on a good line"
 	@touch $(STAMP)

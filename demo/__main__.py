@@ -76,10 +76,12 @@ def main(mode: str) -> int:
         signal.signal(number, interrupt)
     command = [
         *(sys.executable, "-m", "holdfast.cli", "up", "demo.app:app"),
-        *("--url", app.url, "--port", str(port), "--log-level", "ERROR"),
+        *("--port", str(port), "--log-level", "ERROR"),
     ]
+    # Not as an argument, which everyone on the machine can read: an address may hold a password.
+    environment = os.environ | {"HOLDFAST_URL": app.url}
     # In a group of its own, so that one Ctrl-C reaches us alone and we stop it in good order.
-    holdfast_up = subprocess.Popen(command, process_group=0)  # noqa: S603  # our own interpreter and module
+    holdfast_up = subprocess.Popen(command, env=environment, process_group=0)  # noqa: S603  # our own interpreter and module
     question = Question(app.url)
     try:
         handles, batch = feed(holdfast_up)

@@ -34,7 +34,7 @@ from holdfast.engine import leases
 from holdfast.http import server_for
 from holdfast.model.failure import Failure
 from holdfast.model.lease import Claim, Lane
-from holdfast.model.outcome import Outcome, Raised, Returned
+from holdfast.model.outcome import Outcome, Parked, Raised, Returned
 from holdfast.store.port import Order, Transaction
 
 HERE = Path(__file__).resolve().parent
@@ -104,7 +104,8 @@ class Scene:
         self.app.enqueue(kind[1], {"path": f"uploads/{self.number:05d}.jpg", "width": 200}, queue=kind[0], **options)
 
     def claim(self, kind: tuple[Any, ...], takes: float | None = None) -> None:
-        order = Order("quarry:4711:child-1", [Lane(kind[0], kind[1], 1)], 1, 60_000)
+        worker = "quarry:4711/1" if kind[0] == "images" else "harbour:982/1"
+        order = Order(worker, [Lane(kind[0], kind[1], 1)], 1, 60_000)
         for claim in self.app.desk.write(leases.claim, order):
             seconds = takes or kind[4] * self.chance.uniform(0.4, 1.8)
             self.running.append((self.clock() + int(seconds * 1000), claim, seconds, kind))
@@ -133,12 +134,19 @@ class Scene:
             self.die(kind)
         for kind in KINDS[4], KINDS[5], KINDS[0]:
             self.claim(kind, takes=self.chance.uniform(45, 90))
+        self.ask("approve_refund", "may order 1047 be refunded?")
         self.app.enqueue("monthly_report", {"month": "2025-01"}, queue="reports", delay=5400)
         self.app.desk.write(lambda tx: tx.pause("mail", "operator"))
 
+    def ask(self, kind: str, question: str) -> None:
+        self.app.enqueue(kind, {"order": 1047}, priority=1)
+        (claim,) = self.app.desk.write(leases.claim, Order("harbour:982/1", [Lane("default", kind, 1)], 1, 60_000))
+        parked = Parked(question, "https://shop.example/refunds/1047", None, 10_800_000)
+        self.app.desk.write(leases.finish, [(claim, parked)])
+
     def die(self, kind: tuple[Any, ...]) -> None:
         self.app.enqueue(kind[1], {"path": "uploads/broken.jpg"}, queue=kind[0], max_attempts=1, priority=1)
-        order = Order("quarry:4711:child-2", [Lane(kind[0], kind[1], 1)], 1, 60_000)
+        order = Order("quarry:4711/2", [Lane(kind[0], kind[1], 1)], 1, 60_000)
         for claim in self.app.desk.write(leases.claim, order):
             failure = Failure(*self.chance.choice(ERRORS[:2]))
             self.app.desk.write(leases.finish, [(claim, Raised(failure, permanent=False, after_ms=None))])
@@ -157,8 +165,7 @@ class Scene:
     def beat(self) -> None:
         for name, pid, places in (("quarry", 4711, 16), ("harbour", 982, 8)):
             lanes = [[kind[0], kind[1], 1] for kind in KINDS if name == "quarry" or kind[0] != "images"]
-            busy = len(self.running) if name == "quarry" else 2
-            told = {"id": f"{name}:{pid}", "host": name, "pid": pid, "places": places, "running": busy}
+            told = {"id": f"{name}:{pid}", "host": name, "pid": pid, "places": places, "running": 0}
             self.app.desk.write(_beat, told | {"lanes": json.dumps(lanes)})
         self.app.desk.write(leases.renew, [(run[1].id, run[1].token) for run in self.running], 60_000)
 
@@ -216,7 +223,8 @@ def draw_top(url: str, path: Path) -> None:
     command = [sys.executable, "-m", "holdfast.cli", "top", "--once", "--url", url]
     frame = subprocess.run(command, env=os.environ | size, check=True, capture_output=True, text=True).stdout  # noqa: S603
     terminal = Console(record=True, width=104, file=io.StringIO(), force_terminal=True)
-    terminal.print(Text.from_ansi(frame.replace(url, "sqlite:///jobs.db".center(len(url)))))
+    file = url.partition("?")[0]
+    terminal.print(Text.from_ansi(frame.replace(file, "sqlite:///jobs.db".center(len(file)))))
     drawing = terminal.export_svg(title="holdfast top")
     path.write_text(re.sub(r"@font-face \{.*?\}", "", drawing, flags=re.DOTALL))  # nothing is fetched to look at it
 

@@ -68,6 +68,17 @@ def test_a_pause_before_the_first_job_says_that_none_is_known(cli, app):
     assert app.get(app.enqueue("mail", group="unheard-of").id).held
 
 
+def test_a_group_that_nobody_made_is_told_as_unknown(cli, app):
+    app.enqueue("mail", group="known")
+    for wait in ((), ("--wait", "5")):
+        answer = cli("group", "show", "unheard-of", *wait)
+        assert (answer.code, answer.out) == (1, "")
+        assert answer.err.startswith("error GROUP_NOT_FOUND: no jobs in group 'unheard-of'")
+    unknown, known = cli("group", "cancel", "unheard-of"), cli("group", "cancel", "known")
+    assert (unknown.code, unknown.err) == (0, "no job of this group is known: is its key spelt right?\n")
+    assert (known.code, known.err) == (0, "")
+
+
 def test_a_key_that_holds_escapes_is_shown_harmlessly(cli, app):
     key = "".join(letter for letter in EVIL if letter.isprintable())
     app.enqueue("mail", group=key)

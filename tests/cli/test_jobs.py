@@ -37,7 +37,15 @@ def test_an_empty_listing_is_an_empty_array(cli, app):
 
 def test_an_empty_table_says_so_beside_the_output(cli, app):
     app.jobs()
-    assert cli("jobs") == (0, "", "no jobs\n")
+    assert cli("jobs") == (0, "", "no jobs: `holdfast enqueue TYPE`, or your application, makes one\n")
+    answer = cli("jobs", "--status", "failed", "--group", "nosuch")
+    assert answer == (0, "", "no job matches --status --group\n")
+
+
+def test_a_waiting_job_is_listed_with_what_holds_it_back(cli, app):
+    parent = app.enqueue("mail")
+    app.enqueue("mail", depends_on=[parent.id])
+    assert cli("jobs", "--limit", "1").out.splitlines()[1].endswith("waits for another job")
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,8 @@ def test_workers_are_listed_with_what_they_draw_from(cli, app):
     assert set(shown) == {"id", "host", "pid", "started_at", "seen_at", "lanes", "places", "running", "alive"}
     assert shown["lanes"][1] == {"queue": "slow", "type": "mail", "version": 2}
     assert shown["alive"] is True
-    assert cli("workers").out.splitlines()[1].endswith("2/10  default, slow")
+    running(app, owner="host:7:a/1-child")
+    assert cli("workers").out.splitlines()[1].endswith("1/10  default, slow")
 
 
 def test_a_worker_that_fell_silent_is_shown_so(bare, tmp_path, monkeypatch):
@@ -106,3 +107,12 @@ def test_jobs_that_wait_for_others_have_a_column_where_there_are_some(cli, app):
 def test_nothing_to_count_says_so(cli, app):
     app.jobs()
     assert cli("stats").err == "nothing waits, runs or ended in the last hour\n"
+
+
+def test_a_pause_of_a_queue_that_nobody_knows_says_so(cli, app):
+    app.enqueue("mail", queue="known")
+    worker(app, "host:7:a", (("drawn", "mail", 1),))
+    assert cli("queues", "pause", "known").err == cli("queues", "pause", "drawn").err == ""
+    answer = cli("queues", "pause", "unheard-of")
+    assert (answer.code, answer.out) == (0, "queue unheard-of is paused\n")
+    assert answer.err.startswith("no job and no worker of this queue is known")

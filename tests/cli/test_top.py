@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast import App
 from holdfast.cli.frame import View, bar, frame, look
+from holdfast.cli.opening import shown_url
 from holdfast.cli.render import console
+from holdfast.cli.stats import duration
 from holdfast.engine import leases
 from holdfast.model.outcome import Parked
 from holdfast.model.status import Status
@@ -112,3 +115,26 @@ def test_a_bar_is_drawn_where_the_run_tells_how_far_it_is(shown, drawn):
 def test_parked_jobs_are_counted(app, width):
     app.desk.write(leases.finish, [(running(app), Parked("log in", None, None, 60_000))])
     assert "1 parked" in lines_of(app, width, 24)[1]
+
+
+@pytest.mark.parametrize("name", ["ann:hunter2@127.0.0.1:1/jobs", "127.0.0.1:1/jobs?password=hunter2"])
+def test_the_address_in_the_head_holds_no_secret(name):
+    with App(f"postgresql://{name}") as app:
+        shown = shown_url(app)
+    assert shown == "postgresql://127.0.0.1:1/jobs"
+    with (screen := console(width=80)).capture() as captured:
+        screen.print(frame(View(url=shown), 80, 24))
+    assert "postgresql://127.0.0.1:1/jobs" in captured.get()
+
+
+def test_the_head_shows_where_the_file_is_without_settings(cli, app):
+    app.enqueue("mail")
+    assert "synchronous" not in cli("top", "--once").out
+
+
+@pytest.mark.parametrize(
+    ("ms", "told"),
+    [(None, ""), (0.4, "0 ms"), (44.25, "44 ms"), (723.1, "720 ms"), (2_895.3, "2.9 s"), (92_680, "93 s")],
+)
+def test_a_percentile_is_told_with_the_two_figures_that_are_known_of_it(ms, told):
+    assert duration(ms) == told

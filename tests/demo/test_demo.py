@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,15 @@ def finished(folder: Path, port: str, url: str = "") -> subprocess.CompletedProc
         [*PROGRAM, "finish"], cwd=ROOT, env=environment(folder, port, url), capture_output=True, check=False, text=True,
         timeout=120,
     )  # fmt: skip
+
+
+def commands_with(text: str) -> list[bytes]:
+    """The command lines of this machine that hold a text."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has just ended
+            found.append(file.read_bytes())
+    return [command for command in found if text.encode() in command]
 
 
 @pytest.mark.parametrize("port", ["web", "-1", "70000", "", "8321 "])
@@ -92,6 +102,7 @@ def test_a_signal_ends_the_demo_in_good_order(tmp_path, number):
     )
     assert demo.stderr is not None
     assert any("http://127.0.0.1:" in line for line in demo.stderr)
+    assert commands_with(f"{tmp_path}/demo.db") == [], "an address may hold a password, and everyone reads these"
     demo.send_signal(number)
     _, rest = demo.communicate(timeout=60)
     assert demo.returncode == 0

@@ -41,6 +41,22 @@ def test_a_group_that_is_done_is_answered_at_once(filled):
     assert filled.get("/v1/groups/g/1?wait=20").json["done"] == 2
 
 
+@pytest.mark.parametrize("query", ["", "?wait=20"])
+def test_a_group_that_nobody_made_is_told_as_unknown_at_once(filled, query):
+    reply = filled.get(f"/v1/groups/nosuch{query}")
+    assert (reply.status, reply.json["code"]) == (404, "GROUP_NOT_FOUND")
+
+
+def test_a_wait_for_the_first_job_of_a_group_is_told_of_it(filled):
+    """Who knows the version of a group without jobs waits for them."""
+    version = filled.app.group("to-come").progress()["version"]
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(filled.get, f"/v1/groups/to-come?wait=20&since={version}")
+        wait_for(lambda: sum(map(len, filled.app.watch._waiters.values())) == 1)
+        filled.app.enqueue("a", group="to-come")
+        assert waiting.result(10).json["total"] == 1
+
+
 def test_a_group_is_cancelled_by_scope_and_mode(filled):
     filled.claim("a")
     reply = filled.post("/v1/groups/g/1/cancel", {"mode": "full"})

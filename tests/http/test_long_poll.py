@@ -65,6 +65,18 @@ def test_what_is_known_already_is_answered_at_once(site, job_id, query):
     assert monotonic() - began < 5
 
 
+def test_a_wait_ends_with_any_change_and_who_asks_again_learns_of_the_end(site, job_id):
+    seen = []
+    with ThreadPoolExecutor() as pool:
+        for act in (lambda: site.claim("a"), lambda: site.app.cancel(job_id)):
+            since = f"&since={seen[-1]['version']}" if seen else ""
+            waiting = pool.submit(site.get, f"/v1/jobs/{job_id}?wait=20{since}")
+            wait_for(lambda: waiters(site) == 1)
+            act()
+            seen.append(waiting.result(10).json)
+    assert [job["status"] for job in seen] == ["in_progress", "cancelled"]
+
+
 def test_a_job_that_has_ended_is_answered_at_once(site, job_id):
     site.app.cancel(job_id)
     began = monotonic()

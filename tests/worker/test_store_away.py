@@ -43,7 +43,7 @@ def impatient(workshop: Workshop) -> str:
         "from holdfast.store.sqlite.store import SqliteStore\n"
         f"SqliteStore.__init__.__kwdefaults__['patience'] = {PATIENCE}\n"
     )
-    return f"{folder}{os.pathsep}{ROOT}"
+    return os.pathsep.join(map(str, (folder, ROOT / "src", ROOT)))
 
 
 def test_a_locked_file_loses_nothing_and_is_told_once_by_each(workshop: Workshop):
@@ -98,6 +98,7 @@ def test_a_worker_stops_well_while_the_store_is_away_and_the_next_one_ends_its_r
     with locked(workshop.database):
         first.process.terminate()
         assert first.process.wait(20) == 0
+        assert "the store is back" not in workshop.errors(), "it is not"
     assert workshop.job(job_id).status is Status.IN_PROGRESS
     workshop.start(HOLDFAST_TEST_LEASE="60")
     workshop.begun(job_id, 2)

@@ -96,6 +96,7 @@ def cancel(
     with opened(url) as app:
         group = app.group(key, tenant=tenant)
         answer = group.cancel(mode=mode, types=types or None, wait=wait, actor=person())
+        unknown = not group.progress()["total"]
     if as_json:
         click.echo(json_text(answer, indent=2))
         return
@@ -104,6 +105,8 @@ def cancel(
         click.echo(f"  {clean(kind)}: {', '.join(f'{number} were {status}' for status, number in left.items())}")
     for kind, number in answer["left_alone"].items():
         click.echo(f"  {clean(kind)}: {number} left alone")
+    if unknown:
+        note("no job of this group is known: is its key spelt right?")
 
 
 @command.command(examples=(("holdfast group pause import-42", "none of its jobs begins until `resume`"),))

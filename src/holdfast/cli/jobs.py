@@ -54,9 +54,16 @@ def command(url: str | None, limit: int, *, as_json: bool, watch: bool, **where:
         if as_json:
             show_list([job.as_json() for job in found])
             return
-        show_table(JOB_COLUMNS, [job_row(job, now) for job in found], empty="no jobs")
+        show_table(JOB_COLUMNS, [job_row(job, now) for job in found], empty=_none(where))
         if before is not None:
             note(f"more: --before {before}")
+
+
+def _none(where: dict[str, str | None]) -> str:
+    given = [f"--{name}" for name, value in where.items() if value is not None]
+    if given:
+        return f"no job matches {' '.join(given)}"
+    return "no jobs: `holdfast enqueue TYPE`, or your application, makes one"
 
 
 def _watch(app: App, limit: int, where: dict[str, Any]) -> None:

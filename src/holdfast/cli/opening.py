@@ -86,7 +86,7 @@ def opened(flag: str | None, *, looking: bool = True) -> Iterator[App]:
         if new and os.path.exists(str(path)):  # noqa: PTH110
             note(f"a new database was made: {path}")
     except NotFound as error:  # most often it was looked for in the wrong place
-        raise NotFound(error.code, f"{error} (looked in {_shown(app)})") from error
+        raise NotFound(error.code, f"{error} (looked in {shown_url(app)})") from error
     finally:
         app.close()
 
@@ -112,8 +112,8 @@ def file_of(app: App) -> str | None:
     return str(location.path) if app.desk.store.url.startswith("sqlite:") else None
 
 
-def _shown(app: App) -> str:
-    """The address of the store, without a secret."""
+def shown_url(app: App) -> str:
+    """The address of the store for people: without user, password and settings, of which one may be a password, too."""
     location: Any = app.desk.store.location  # type: ignore[attr-defined]
     path = file_of(app)
     return location.shown if path is None else f"sqlite:///{path}"

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from holdfast.cli import verbs
 from holdfast.cli.ending import note
 from holdfast.cli.opening import json_option, opened, person, url_option
 from holdfast.cli.plain import clean, count, json_text, span
@@ -70,7 +71,10 @@ def list_queues(url: str | None, *, as_json: bool) -> None:
 def pause(queue: str, url: str | None, *, as_json: bool) -> None:
     """Stop claims from QUEUE. Runs go on, and jobs can still be enqueued."""
     with opened(url, looking=False) as app:
-        _tell(app.desk.write(house.pause, queue, person()), as_json=as_json)
+        answer = app.desk.write(house.pause, queue, person())
+        _tell(answer, as_json=as_json)
+        if answer["changed"] and not app.desk.read(verbs.queue_is_known, queue):
+            note("no job and no worker of this queue is known: the pause holds for those to come, if it is spelt right")
 
 
 @command.command(examples=(("holdfast queues resume images", "workers claim from it again"),))

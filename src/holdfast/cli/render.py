@@ -13,6 +13,7 @@ from holdfast.cli.ending import colour, note
 from holdfast.cli.plain import age, clean, json_lines
 from holdfast.model import stamp
 from holdfast.model.status import Status
+from holdfast.model.waiting import held_back
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,6 +154,8 @@ def job_note(job: Job, now: int) -> str:
     notes = []
     if job.status == Status.QUEUED and due > now:
         notes.append(f"due {age(due, now)}")
+    elif held := held_back(job):
+        notes.append(held)
     if job.status == Status.IN_PROGRESS and job.progress:
         notes.append(progress_text(job.progress))
     if job.status == Status.AWAITING_AUTH:

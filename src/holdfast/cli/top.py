@@ -12,7 +12,7 @@ import click
 
 from holdfast.cli.frame import View, frame, look
 from holdfast.cli.numbers import Finite
-from holdfast.cli.opening import opened, url_option
+from holdfast.cli.opening import opened, shown_url, url_option
 from holdfast.cli.render import console
 from holdfast.cli.tree import Command
 from holdfast.model.errors import HoldfastError
@@ -54,7 +54,7 @@ def command(url: str | None, refresh: float, *, once: bool) -> None:
     with opened(url) as app:
         screen = console()
         if once:
-            screen.print(frame(app.desk.read(look, app.url), screen.width, screen.height))
+            screen.print(frame(app.desk.read(look, shown_url(app)), screen.width, screen.height))
         else:
             _live(app, screen, refresh)
 
@@ -63,10 +63,10 @@ def _live(app: App, screen: Console, refresh: float) -> None:
     from rich.live import Live  # noqa: PLC0415
 
     with _keys() as pressed, Live(console=screen, screen=True, auto_refresh=False) as live:
-        view = View(url=app.url)
+        view = View(url=shown_url(app))
         while True:
             try:
-                view = app.desk.read(look, app.url)
+                view = app.desk.read(look, shown_url(app))
             except HoldfastError as error:  # the store is away: show what was last seen, and say so
                 view = view.stale(f"{error.code}: {error}")
             live.update(frame(view, screen.width, screen.height, live=True), refresh=True)

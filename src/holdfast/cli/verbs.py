@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.engine import jobs
 from holdfast.engine.explain import ALIVE_MS
+from holdfast.engine.figures import statistics
 from holdfast.model.errors import Conflict
 from holdfast.model.status import Status
 
@@ -57,6 +58,12 @@ def unknown_lanes(tx: Transaction) -> list[tuple[str, str, int, int]]:
     waiting = tx.overview(jobs.MOST_LISTED)["waiting"]
     return [(queue, kind, version, depth) for queue, kind, version, depth, _ in waiting
             if (queue, kind, version) not in known]  # fmt: skip
+
+
+def queue_is_known(tx: Transaction, queue: str) -> bool:
+    """Whether a queue holds jobs, held some in the last hour, or a live worker draws from it."""
+    lanes = (lane for worker in tx.workers(tx.now - ALIVE_MS) for lane in worker["lanes"])
+    return any(line["queue"] == queue for line in statistics(tx)["lines"]) or any(lane[0] == queue for lane in lanes)
 
 
 def queues_of(tx: Transaction, kind: str) -> list[str]:

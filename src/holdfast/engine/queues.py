@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.explain import ALIVE_MS
@@ -48,13 +48,19 @@ def queues(tx: Transaction) -> list[dict[str, Any]]:
 
 
 def workers(tx: Transaction, *, silent_too: bool = False) -> list[dict[str, Any]]:
-    """The workers heard of lately, or all on record; their lanes by name, `alive` tells which are which."""
+    """The workers heard of lately, or all on record; their lanes by name, `alive` tells which are which.
+
+    What each runs is counted by its leases, as everything that runs is: figures of one look agree with each other,
+    where what a worker last said of itself may be a minute old.
+    """
     alive = tx.now - ALIVE_MS
+    running = Counter(hold.owner.partition("/")[0] for hold in tx.held(""))
     return [
         worker
         | {
             "lanes": [{"queue": queue, "type": kind, "version": version} for queue, kind, version in worker["lanes"]],
             "alive": worker["seen_at"] >= stamp.to_text(alive),
+            "running": running[worker["id"]],
         }
         for worker in tx.workers(0 if silent_too else alive)
     ]

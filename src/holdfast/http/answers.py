@@ -33,8 +33,8 @@ class Question(Answer):
     until: str | None
 
 
-class JobSummary(Answer):
-    """A job without what may be large or private."""
+class JobFacts(Answer):
+    """What every view of a job tells."""
 
     id: str = Field(examples=["01JHQ8Y3M0G5V7T2K4N6P8R0SD"])
     type: str
@@ -59,7 +59,15 @@ class JobSummary(Answer):
     auth: Question | None = Field(description="what a person is asked while the job is parked")
 
 
-class JobView(JobSummary):
+class JobSummary(JobFacts):
+    """A job without what may be large or private."""
+
+    held_back: str | None = Field(
+        description="in a few words, what holds a queued job back: a limit, other jobs, a pause; null: nothing"
+    )
+
+
+class JobView(JobFacts):
     """A job: the same object on the command line, over HTTP and over MCP."""
 
     payload: Any
@@ -263,7 +271,7 @@ class WorkerView(Answer):
     seen_at: str
     lanes: list[LaneView]
     places: int
-    running: int
+    running: int = Field(description="its leases at this moment; more than `places` where some are held ready")
     alive: bool
 
 

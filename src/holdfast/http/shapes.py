@@ -250,12 +250,18 @@ class ItemsQuery(Query):
 
 
 class JobQuery(Query):
-    """How long to wait for a change of the job."""
+    """How long to wait for the next change of the job: a start, progress and an end are changes alike."""
 
     wait: float = Field(
-        default=0, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds to wait for a newer version"
+        default=0,
+        ge=0,
+        le=LONGEST_WAIT,
+        allow_inf_nan=False,
+        description="seconds to wait for a newer version; not for the end: ask again until `status` is one",
     )
-    since: int | None = Field(default=None, ge=0, description="the version you have seen")
+    since: int | None = Field(
+        default=None, ge=0, description="the version you have seen: a newer one is answered at once"
+    )
 
 
 def read_query(shape: type[Shape], given: QueryParams) -> Shape:

@@ -11,6 +11,7 @@ from holdfast.engine.queues import COUNTS, workers
 from holdfast.model.job import Job
 from holdfast.model.request import NewJob
 from holdfast.model.status import Status
+from holdfast.model.waiting import held_back
 from holdfast.store.port import Transaction
 
 SUMMARY_FIELDS = (
@@ -71,7 +72,7 @@ def picture(tx: Transaction) -> dict[str, Any]:
 def summary(job: Job) -> dict[str, Any]:
     """The job without what may be large or private."""
     whole = job.as_json()
-    return {name: whole[name] for name in SUMMARY_FIELDS}
+    return {name: whole[name] for name in SUMMARY_FIELDS} | {"held_back": held_back(job)}
 
 
 def _running(tx: Transaction) -> list[Job]:

@@ -46,7 +46,11 @@ class PostgresNetwork:
 
     def connect(self, *, hear: bool) -> PostgresLine:
         """A new connection: one that hears, or one that only tells."""
-        connection = _Bounded.connect(self._conninfo, autocommit=True, prepare_threshold=None, **_OPTIONS)
+        try:
+            connection = _Bounded.connect(self._conninfo, autocommit=True, prepare_threshold=None, **_OPTIONS)
+        except psycopg.ProgrammingError:
+            # The driver cannot read the address, and says so with a piece of it, which may be the password.
+            raise psycopg.ProgrammingError("the driver cannot read the whole address") from None
         if not hear:  # through a pooler, a session may come to us that another client made listen
             connection.add_notify_handler(_pass_over)
             return PostgresLine(connection, self._notify, self._channel)

@@ -136,9 +136,9 @@ class Supervisor:
             self._nursery.close()
             if self._away:
                 self._hurry(HASTE)
-            self._guarded(self._end_runs)
+            self._guarded(self._end_runs, proves=False)  # nobody who leaves has to say that it is back
             if upkeep is not None:
-                self._guarded(upkeep.goodbye)
+                self._guarded(upkeep.goodbye, proves=False)
             if listener is not None:
                 listener.close()
             if not self._unended:
@@ -175,15 +175,17 @@ class Supervisor:
         return 0
 
     def _guarded(self, act: Callable[[], object], *, proves: bool = True) -> bool:
-        """The store may be away for a while: say so once, and go on trying. Only a write proves that it is back."""
+        """The store may be away for a while: say so once, and go on trying. Only a write proves that it is back; an act
+        that answers False found nothing to write.
+        """
         try:
-            act()
+            wrote = act() is not False
         except StoreError as error:
             if not self._away:
                 log.warning("the store is away: %s", error)
             self._away = True
             return False
-        if self._away and proves:
+        if self._away and proves and wrote:
             log.warning("the store is back")
             if self.ear is not None:
                 self.ear.doubt()
@@ -305,8 +307,9 @@ class Supervisor:
 
     # -- the ends of runs
 
-    def _end_runs(self) -> None:
-        """End what dead children held. Kept until the store has taken it."""
+    def _end_runs(self) -> bool:
+        """End what dead children held, if they did. Kept until the store has taken it."""
+        some = bool(self._unended)
         while self._unended:
             child, status, peak_kib = self._unended[0]
             verdicts = Verdicts(child, status, peak_kib)
@@ -317,6 +320,7 @@ class Supervisor:
             child.slots.remove()
             self.signal.forget(child.owner)
             self._unended.pop(0)
+        return some
 
     # -- looks
 
@@ -364,15 +368,18 @@ class Supervisor:
 
     # -- jobs that run alone
 
-    def _claim_solos(self) -> None:
-        """Take jobs that run in processes of their own: suspects first, then types that ask for it."""
+    def _claim_solos(self) -> bool:
+        """Take jobs that run in processes of their own: suspects first, then types that ask for it; none at a stop."""
+        asked = False
         while self.stopping_since is None:
             owner = f"{self.owner}/{self._next_name(solo=True, number=self._count + 1)}"
             alone = sum(one.solo for one in self.children.values())
             claim = self.solos.take(self.app, owner, alone)
+            asked = True
             if claim is None:
-                return
+                break
             self._spawn(claim)
+        return asked
 
 
 def _catch_signals(act: Callable[[], None]) -> int:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import os
+from traceback import format_exception
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from holdfast.model.errors import BadInput
+from holdfast.model.errors import BadInput, StoreError
+from holdfast.store.postgres.connection import Connection
 from holdfast.store.postgres.location import Location
 
 
@@ -113,10 +115,34 @@ def test_an_address_that_cannot_be_is_refused(url):
     assert caught.value.code == "BAD_URL"
 
 
-def test_a_refusal_does_not_repeat_the_password():
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("postgresql://ann:secret@h:port/jobs", "'h:port'"),
+        ("postgresql://ann@h:port/jobs?password=secret", "'h:port'"),
+        ("postgresql://ann@h:port?password=secret", "'h:port'"),
+        ("postgresql://ann@h:port#secret", "'h:port'"),
+        ("postgresql://h:port/jobs?password=secret", "'postgresql'"),
+        ("postgresql://ann:secret", "'postgresql'"),
+        ("postgresql://ann:not@secret@h:port/jobs", "'postgresql'"),
+        ("postgresql://h:port/jobs?password=not@secret", "'postgresql'"),
+        ("postgresql://ann:not?secret@h/jobs", "'postgresql'"),
+    ],
+)
+def test_a_refusal_does_not_repeat_the_password(url, told):
     with pytest.raises(BadInput) as caught:
-        Location("postgresql://ann:secret@h:port/jobs")
+        Location(url)
+    assert str(caught.value).startswith(f"{told} is no store")
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("password", ["%zzsecret", "not secret"])
+def test_an_address_that_the_driver_cannot_read_is_told_without_the_password(password):
+    with pytest.raises(StoreError) as caught:
+        Connection.open(Location(f"postgresql://ann:{password}@127.0.0.1:1/jobs"))
+    assert caught.value.code == "STORE_UNAVAILABLE"
+    assert str(caught.value).startswith("postgresql://127.0.0.1:1/jobs: the driver cannot read the whole address")
+    assert "secret" not in "".join(format_exception(caught.value))
 
 
 def test_the_processes_of_a_host_meet_in_one_folder_for_each_database(tmp_path, monkeypatch):

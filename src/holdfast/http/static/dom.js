@@ -12,6 +12,15 @@ export function make(tag, classes = "", ...children) {
   return element;
 }
 
+const ROLES = { tr: "row", td: "cell", th: "rowheader" };
+
+/** A part of a table, with its role: a narrow window lays tables out anew, and browsers then forget that they are any. */
+export function part(tag, classes = "", ...children) {
+  const element = make(tag, classes, ...children);
+  element.setAttribute("role", ROLES[tag]);
+  return element;
+}
+
 /** Write a text only if it differs, so that a selection and a screen reader are left in peace. */
 export function write(element, text) {
   const wanted = String(text);
@@ -68,6 +77,13 @@ export function span(seconds) {
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
   if (seconds < 172800) return `${Math.round(seconds / 3600)} h`;
   return `${Math.round(seconds / 86400)} d`;
+}
+
+/** A duration that is known within a tenth only: two figures are all that can be said of it. */
+export function about(ms) {
+  if (ms < 1) return "< 1 ms";
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(ms)) - 1);
+  return span((Math.round(ms / step) * step) / 1000);
 }
 
 export const since = (stamp) => (Date.now() - Date.parse(stamp)) / 1000;

@@ -1,12 +1,14 @@
 // What runs, and the list of jobs with its filter.
 
 import { get } from "./api.js";
-import { age, byId, chip, lineUp, make, setChip, since, span, write } from "./dom.js";
+import { age, byId, chip, count, lineUp, make, part, setChip, since, span, write } from "./dom.js";
 
 const PAGE = 25;
 let status = ""; // the filter; empty: all
 let pages = 1; // how many pages of older jobs are open
 let shown = []; // the jobs in the list
+let mouse = false; // the last pointer over the list was one: what a finger touched last counts as hovered for long
+let pausedQueues = new Set();
 let asked = 0; // grows with each question, so that a late answer to an older one is dropped
 
 export function startJobs(open, failed) {
@@ -26,6 +28,7 @@ export function startJobs(open, failed) {
     const row = event.target.closest("tr");
     if (row) open(row.dataset.id);
   });
+  byId("jobs").addEventListener("pointerover", (event) => (mouse = event.pointerType === "mouse"));
   byId("running").addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (button) open(button.dataset.id);
@@ -34,13 +37,24 @@ export function startJobs(open, failed) {
 
 /** With a new picture: the newest jobs come with it; what is filtered or older is asked for. */
 export function showJobs(picture, failed) {
-  showRunning(picture.running);
-  if (status === "" && pages === 1) {
+  pausedQueues = new Set(picture.paused.map((one) => one.name));
+  showRunning(picture.running, picture.totals.running);
+  if (held()) {
+    const news = new Map(picture.recent.map((job) => [job.id, job]));
+    show(shown.map((job) => news.get(job.id) ?? job), !byId("more").hidden);
+  } else if (status === "" && pages === 1) {
     asked += 1;
     show(picture.recent, picture.recent.length === PAGE);
   } else {
     refresh(failed);
   }
+}
+
+/** Under a pointer rows stay where they are, and only what they tell goes on: nobody should click on a row that slips. */
+function held() {
+  const still = status === "" && shown.length > 0 && mouse && byId("jobs").matches(":hover");
+  byId("held").hidden = !still;
+  return still;
 }
 
 /** Once a second: ages go on without news. */
@@ -70,19 +84,15 @@ function show(jobs, more) {
 }
 
 function makeRow(job) {
-  const row = make("tr");
-  row.dataset.id = job.id;
   const open = make("button", "link", job.type);
   open.type = "button";
-  open.title = job.id;
-  row.append(
-    make("td", "", chip(job.status)),
-    make("td", "", open),
-    make("td", "quiet", job.queue),
-    make("td", "number"),
-    make("td", "what"),
-    make("td", "number quiet"),
+  open.title = `${job.type}, ${job.id}`;
+  const row = part(
+    "tr", "",
+    part("td", "status", chip(job.status)), part("td", "type", open), part("td", "queue quiet", job.queue),
+    part("td", "runs number"), part("td", "what"), part("td", "when number quiet"),
   );
+  row.dataset.id = job.id;
   return row;
 }
 
@@ -90,23 +100,40 @@ function updateRow(row, job) {
   const [state, , , attempts, what, when] = row.children;
   setChip(state.firstChild, job.status);
   write(attempts, `${job.attempts}/${job.max_attempts}`);
+  attempts.classList.toggle("quiet", job.attempts < 2);
   write(what, describe(job));
+  what.title = what.textContent; // long ones are cut
   write(when, age(job.created_at));
 }
 
+/** What is most worth knowing beside the status: never nothing. */
 function describe(job) {
-  const wait = -since(job.scheduled_at);
-  if (job.status === "queued" && wait > 0) {
-    return job.error ? `again in ${span(wait)}: ${job.error.class}` : `due in ${span(wait)}`;
+  switch (job.status) {
+    case "queued":
+      return waiting(job);
+    case "in_progress":
+      return job.progress?.message ?? `running for ${span(since(job.started_at))}`;
+    case "awaiting_auth":
+      return `asks a person: ${job.auth?.reason ?? "someone must act first"}`;
+    case "completed":
+      return `took ${span((Date.parse(job.completed_at) - Date.parse(job.started_at)) / 1000)}`;
+    default:
+      return job.error ? `${job.error.class}: ${job.error.message}` : "stopped on request";
   }
-  if (job.status === "in_progress") return job.progress?.message ?? `running for ${span(since(job.started_at))}`;
-  if (job.error) return `${job.error.class}: ${job.error.message}`;
-  if (job.status === "completed") return `took ${span((Date.parse(job.completed_at) - Date.parse(job.started_at)) / 1000)}`;
-  return "";
 }
 
-function showRunning(jobs) {
+function waiting(job) {
+  const wait = -since(job.scheduled_at);
+  if (wait > 0) return job.error ? `again in ${span(wait)}: ${job.error.class}` : `due in ${span(wait)}`;
+  if (job.held_back) return job.held_back;
+  if (pausedQueues.has(job.queue)) return "its queue is paused";
+  return job.error ? `again: ${job.error.class}` : "in line";
+}
+
+function showRunning(jobs, all) {
   byId("no-running").hidden = jobs.length > 0;
+  byId("more-running").hidden = all <= jobs.length;
+  write(byId("more-running"), `and ${count(all - jobs.length)} more, which began later`);
   lineUp(byId("running"), jobs, (job) => job.id, makeRun, updateRun);
 }
 

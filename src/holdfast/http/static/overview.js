@@ -1,10 +1,11 @@
 // The overview page: it listens, and hands each new picture of the house to its parts.
 
 import { listen } from "./api.js";
+import { sample } from "./curves.js";
 import { byId, count, lineUp, make, span, write } from "./dom.js";
 import { openDrawer, startDrawer } from "./drawer.js";
 import { showJobs, startJobs, tick } from "./jobs.js";
-import { sample, showQueues } from "./queues.js";
+import { keyOf, showQueues } from "./queues.js";
 
 const STATES = { connecting: "connecting", live: "live", lost: "connection lost, trying again", trouble: "the store is away" };
 const SPEAK_EVERY = 10_000;
@@ -13,6 +14,7 @@ let spokenAt = 0;
 
 function show(next) {
   picture = next;
+  sample(next.lines, keyOf);
   showTotals(next);
   showQueues(next, failed);
   showJobs(next, failed);
@@ -32,11 +34,19 @@ function showTotals({ totals, lines, workers, cap }) {
   const places = workers.reduce((sum, worker) => sum + worker.places, 0);
   const ended = totals.completed_1h + totals.ended_badly_1h;
   beside("waiting", oldest >= 1 ? `oldest ${span(oldest)}` : "");
-  beside("running", places ? `of ${count(places)} places` : "");
+  beside("running", inPlaces(totals, places));
   beside("completed_1h", ended ? `${((100 * totals.completed_1h) / ended).toFixed(1)} % went well` : "");
-  beside("ended_badly_1h", totals.failed ? `${count(totals.failed, cap)} kept as failed` : "");
-  beside("dead", totals.expired ? `${totals.expired} leases expired` : totals.dead ? "wait for a person" : "");
+  beside("ended_badly_1h", totals.ended_badly_1h ? "will not be tried again" : "");
+  beside("dead", totals.dead ? "retry or purge them" : "");
+  beside("awaiting_auth", totals.awaiting_auth ? "until someone acts" : "");
   speak(totals);
+}
+
+/** A worker may hold a few more jobs than it has places, so that the next ones begin at once. */
+function inPlaces({ running, expired }, places) {
+  if (expired) return `${count(expired)} past their lease`;
+  if (!places) return "";
+  return running > places ? `${count(running - places)} of them held ready` : `of ${count(places)} places`;
 }
 
 function beside(name, text) {
@@ -47,7 +57,7 @@ function beside(name, text) {
 function speak(totals) {
   if (Date.now() - spokenAt < SPEAK_EVERY) return;
   spokenAt = Date.now();
-  write(byId("spoken"), `${totals.waiting} waiting, ${totals.running} running, ${totals.dead} dead letters`);
+  write(byId("spoken"), `${totals.waiting} waiting, ${totals.running} running, ${totals.dead} dead letters, ${totals.awaiting_auth} ask a person`);
 }
 
 function showWorkers(workers) {
@@ -63,7 +73,9 @@ function showWorkers(workers) {
     const bar = line.querySelector("progress");
     bar.max = Math.max(1, worker.places);
     bar.value = Math.min(worker.running, bar.max);
-    write(line.querySelector(".message"), [...new Set(worker.lanes.map((lane) => lane.type))].sort().join(", "));
+    const types = [...new Set(worker.lanes.map((lane) => lane.type))].sort().join(", ");
+    write(line.querySelector(".message"), types);
+    line.querySelector(".message").title = types; // the line is cut
   });
 }
 
@@ -88,7 +100,7 @@ byId("copy").addEventListener("click", async () => {
 
 setInterval(() => {
   if (!picture) return;
-  sample(picture);
+  sample(picture.lines, keyOf);
   showQueues(picture, failed);
   tick();
 }, 1000);

@@ -90,6 +90,14 @@ class Connection:
                 prepare_threshold=location.prepare_after,
                 **location.options(),  # type: ignore[arg-type]
             )
+        except psycopg.ProgrammingError:
+            # The driver cannot read the address, and says so with a piece of it, which may be the password.
+            raise StoreError(
+                "STORE_UNAVAILABLE",
+                f"{location.shown}: the driver cannot read the whole address; check the names of the settings behind "
+                "the question mark, and write what is special in user and password as %40 for @, %25 for %, %20 for a "
+                "space",
+            ) from None
         except psycopg.Error as error:
             raise StoreError(
                 "STORE_UNAVAILABLE",

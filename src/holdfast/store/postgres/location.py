@@ -48,7 +48,7 @@ class Location:
             for host in hosts.split(","):
                 _ = urlsplit(f"//{host}").port  # raises where it is none
         except ValueError:
-            raise _bad(url.partition("@")[2] or url.partition(":")[0]) from None
+            raise _bad(_hosts(url) or url.partition(":")[0]) from None
         if parts.scheme not in ("postgresql", "postgres") or "\x00" in url:
             raise _bad(parts.scheme)
         # As libpq reads it: a plus sign is a plus sign.
@@ -157,6 +157,14 @@ def _whole(name: str, value: str, most: int) -> int:
     if value.isdecimal() and 1 <= int(value) <= most:
         return int(value)
     raise BadInput("BAD_URL", f"{name} is a whole number from 1 to {most}, not {value[:50]!r}")
+
+
+def _hosts(url: str) -> str:
+    """The hosts of an address that cannot be read; empty where what looks like them may be a piece of a password."""
+    before, _, after = url.partition("@")
+    if "@" in after or "?" in before:
+        return ""
+    return after.partition("?")[0].partition("#")[0].partition("/")[0]
 
 
 def _bad(what: str) -> BadInput:
