@@ -67,7 +67,7 @@ class _Claims(PostgresTransaction):
         if self.queries.kept.get("lines", 0.0) > monotonic():  # then lines of limits are looked at first
             raise _LongWay
 
-    def admit(self, orders: Sequence[Order] = ()) -> int:  # noqa: ARG002
+    def admit(self, orders: Sequence[Order] = (), most: int | None = None) -> int:  # noqa: ARG002
         return 0  # the next exchange does it
 
     def claim(self, order: Order) -> list[Claim]:
