@@ -90,7 +90,7 @@ def tidy(store):
             connection.execute("vacuum job_looks")
 
 
-def compare(before, after, what):
+def compare(before, after, what, *, half=2.0):
     """Half of the exchanges, and all but the slowest few, take at most twice as long."""
     shown = {
         name: (times[len(times) // 2] * 1000, times[int(len(times) * 0.99)] * 1000)
@@ -98,7 +98,7 @@ def compare(before, after, what):
     }
     told = f"{CROWD} on {what}; p50 and p99 in ms: {shown}"
     sys.stdout.write(told + "\n")
-    assert shown["after"][0] <= 2 * shown["before"][0] + 0.5, told
+    assert shown["after"][0] <= half * shown["before"][0] + 0.5, told
     assert shown["after"][1] <= within(2) * shown["before"][1] + 3, told  # the slowest few are other people's doing
 
 
@@ -118,8 +118,8 @@ def test_a_crowd_that_nobody_has_looked_at_yet_slows_nobody(store):
     limit(store, "wall", concurrency=0)
     before = paces(store)
     crowd(store, "wall:{}")
-    compare(before, paces(store), "keys of their own: just enqueued")
+    compare(before, paces(store), "keys of their own: just enqueued", half=within(2))  # each looks at some lines
     settle(store)
     tidy(store)
     limit(store, "wall", concurrency=0)
-    compare(before, paces(store), "keys of their own: their limit was said anew")
+    compare(before, paces(store), "keys of their own: their limit was said anew", half=within(2))
