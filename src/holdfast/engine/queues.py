@@ -11,7 +11,9 @@ from holdfast.model import stamp
 from holdfast.model.request import check_name
 
 if TYPE_CHECKING:
-    from holdfast.store.port import Transaction
+    from collections.abc import Sequence
+
+    from holdfast.store.port import Hold, Transaction
 
 COUNTS = (
     "waiting", "limited", "blocked", "running", "expired", "dead", "failed", "awaiting_auth", "completed_1h",
@@ -47,14 +49,14 @@ def queues(tx: Transaction) -> list[dict[str, Any]]:
     ]
 
 
-def workers(tx: Transaction, *, silent_too: bool = False) -> list[dict[str, Any]]:
+def workers(tx: Transaction, *, silent_too: bool = False, holds: Sequence[Hold] | None = None) -> list[dict[str, Any]]:
     """The workers heard of lately, or all on record; their lanes by name, `alive` tells which are which.
 
     What each runs is counted by its leases, as everything that runs is: figures of one look agree with each other,
-    where what a worker last said of itself may be a minute old.
+    where what a worker last said of itself may be a minute old. `holds` are all leases, from who has read them.
     """
     alive = tx.now - ALIVE_MS
-    running = Counter(hold.owner.partition("/")[0] for hold in tx.held(""))
+    running = Counter(hold.owner.partition("/")[0] for hold in (tx.held("") if holds is None else holds))
     return [
         worker
         | {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from heapq import nsmallest
 from typing import Any
 
 from holdfast.engine import jobs
@@ -12,7 +13,7 @@ from holdfast.model.job import Job
 from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from holdfast.model.waiting import held_back
-from holdfast.store.port import Transaction
+from holdfast.store.port import Hold, Transaction
 
 SUMMARY_FIELDS = (
     "id", "type", "status", "queue", "group", "tenant", "priority", "attempts", "max_attempts", "failed", "crashed",
@@ -61,11 +62,12 @@ def picture(tx: Transaction) -> dict[str, Any]:
     seen = figures(tx)
     del seen["at"]  # two pictures of an unchanged house are equal
     recent, _ = jobs.list_jobs(tx, limit=_SHOWN_RECENT)
+    holds = tx.held("")  # every owner's name begins with ""
     return seen | {
         "paused": [{"name": name} | state for name, state in _paused(tx, seen["paused"]).items()],
-        "running": [summary(job) for job in _running(tx)],
+        "running": [summary(job) for job in _running(tx, holds)],
         "recent": [summary(job) for job in recent],
-        "workers": workers(tx),
+        "workers": workers(tx, holds=holds),
     }
 
 
@@ -75,10 +77,10 @@ def summary(job: Job) -> dict[str, Any]:
     return {name: whole[name] for name in SUMMARY_FIELDS} | {"held_back": held_back(job)}
 
 
-def _running(tx: Transaction) -> list[Job]:
+def _running(tx: Transaction, holds: Sequence[Hold]) -> list[Job]:
     """The runs that have taken longest."""
-    holds = sorted(tx.held(""), key=lambda hold: (hold.since, hold.id))  # every owner's name begins with ""
-    found = (tx.get(hold.id) for hold in holds[:_SHOWN_RUNNING])
+    longest = nsmallest(_SHOWN_RUNNING, holds, key=lambda hold: (hold.since, hold.id))
+    found = (tx.get(hold.id) for hold in longest)
     return [job for job in found if job is not None]
 
 
