@@ -8,7 +8,7 @@ from holdfast.engine.leases import exchange
 from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from holdfast.store.port import Order
-from tests.store.given import MAIL, POOLED, WAYS, enqueue, get, insert, listed
+from tests.store.given import MAIL, NOON, POOLED, WAYS, enqueue, get, insert, listed
 from tests.store.limited import limit
 
 SETTINGS = "select current_setting('enable_seqscan'), current_setting('jit')"
@@ -65,6 +65,20 @@ def test_where_nothing_is_found_the_long_way_tells_when_there_will_be(watched):
     (got,), _ = watched.write([lambda tx: exchange(tx, (), [Order("me", (MAIL,), 5, 60_000)])], hastily=True)
     assert got.claims == [[]]
     assert 3_500_000 < got.next_due - got.now <= 3_600_000
+
+
+def test_the_first_claim_of_a_process_takes_the_long_way_to_its_connection(url, open_url):
+    enqueue(open_url(url))
+    store = open_url(url)
+    store.watched = True
+    assert len(take(store)) == 1
+
+
+def test_at_another_clock_than_the_databases_it_takes_the_long_way(pg):
+    pg.watched = True
+    enqueue(pg)
+    (run,) = take(pg)
+    assert get(pg, run.id).started_at.timestamp() * 1000 == NOON
 
 
 def test_nobody_claims_so_whose_lost_answers_nobody_would_find(watched):
