@@ -110,9 +110,9 @@ def _successor(job: Job) -> str | None:
 def _result(job: Job) -> Any:
     if job.status == "completed":
         return job.result
-    from holdfast.model.job import raised_at  # noqa: PLC0415  # whoever has a job has it loaded
+    from holdfast.model.job import raised_at, raised_from  # noqa: PLC0415  # whoever has a job has it loaded
 
     error = job.error or {"class": "", "message": "", "code": ""}
     where = f" ({lines[0]})" if (lines := raised_at(error)) else ""
-    text = f"job {job.id} ended {job.status.value}: {error['class']}: {error['message']}{where}"
+    text = f"job {job.id} ended {job.status.value}: {error['class']}: {error['message']}{where}{raised_from(error)}"
     raise (JobCancelled("JOB_CANCELLED", text) if job.status == "cancelled" else JobFailed("JOB_FAILED", text))

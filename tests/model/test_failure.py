@@ -10,8 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.model.errors import PayloadError, Permanent, StoreError
-from holdfast.model.failure import LONGEST_MESSAGE, MOST_LINES, Failure, failure_of, scrub
-from holdfast.model.job import raised_at
+from holdfast.model.failure import (
+    FIRST_LINES,
+    LAST_LINES,
+    LONGEST_CAUSE,
+    LONGEST_MESSAGE,
+    MOST_CAUSES,
+    Failure,
+    failure_of,
+    scrub,
+)
+from holdfast.model.job import raised_at, raised_from
 from holdfast.model.payload import encode
 
 PLANTED = "hunter2Hunter2hunter2"
@@ -168,12 +177,91 @@ def deep(levels):
     raise ValueError("deep")
 
 
-def test_of_a_long_way_the_innermost_lines_are_kept():
-    with pytest.raises(ValueError, match="deep") as caught:
-        deep(50)
-    where = failure_of(caught.value).where
-    assert len(where) == MOST_LINES
-    assert all(re.fullmatch(rf"{re.escape(__name__)}:\d+ in deep", line) for line in where)
+def handler(levels):
+    deep(levels)
+
+
+def caught_from(act, *args):
+    with pytest.raises(BaseException) as caught:
+        act(*args)
+    return caught.value
+
+
+def test_of_a_long_way_the_first_lines_and_the_innermost_are_kept():
+    _, *where = failure_of(caught_from(handler, 50)).where  # the first is this test's own
+    told, between = [line.rpartition(" in ")[2] for line in where], 53 - FIRST_LINES - LAST_LINES
+    assert told == ["handler", "deep", f"… {between} more", *["deep"] * LAST_LINES]
+    assert re.fullmatch(rf"{re.escape(__name__)}:\d+ in deep", where[-1])
+
+
+@pytest.mark.parametrize("levels", [0, 3, FIRST_LINES + LAST_LINES - 4])
+def test_of_a_short_way_every_line_is_kept(levels):
+    where = failure_of(caught_from(handler, levels)).where
+    assert [line.rpartition(" in ")[2] for line in where][1:] == ["handler", *["deep"] * (levels + 1)]
+
+
+def chained():
+    try:
+        int("x")
+    except ValueError as error:
+        raise RuntimeError("no number") from error
+
+
+def in_passing():
+    try:
+        chained()
+    except RuntimeError:
+        raise KeyError("other")  # noqa: B904  # as people write it
+
+
+def hidden():
+    try:
+        chained()
+    except RuntimeError:
+        raise KeyError("other") from None
+
+
+def test_what_an_error_was_raised_from_is_kept_with_its_line():
+    error = kept(caught_from(in_passing))
+    assert [cause["class"] for cause in error["causes"]] == ["RuntimeError", "ValueError"]
+    assert error["causes"][1]["message"] == "invalid literal for int() with base 10: 'x'"
+    assert error["causes"][1]["where"][-1].endswith("in chained")
+    assert raised_from(error) == (
+        "; from RuntimeError: no number; from ValueError: invalid literal for int() with base 10: 'x'"
+    )
+    assert "causes" not in kept(caught_from(hidden))
+
+
+def test_of_a_group_the_first_members_are_kept():
+    error = kept(ExceptionGroup("many", [ValueError(number) for number in range(9)]))
+    assert [cause["message"] for cause in error["causes"]] == ["0", "1", "2"][:MOST_CAUSES]
+
+
+def test_a_ring_of_causes_comes_to_an_end():
+    first, second = ValueError("a"), ValueError("b")
+    first.__cause__, second.__cause__ = second, first
+    assert [cause["message"] for cause in kept(first)["causes"]] == ["b", "a"]
+
+
+def test_the_message_of_a_cause_is_scrubbed_and_cut():
+    error = ValueError("x")
+    error.__cause__ = ValueError(f"password={PLANTED} " + "y" * LONGEST_MESSAGE)
+    (cause,) = kept(error)["causes"]
+    assert PLANTED not in cause["message"]
+    assert len(cause["message"]) == LONGEST_CAUSE
+
+
+def test_notes_are_part_of_the_message():
+    error = ValueError("wrong")
+    error.add_note("in row 7")
+    assert kept(error)["message"] == "wrong\nin row 7"
+    error.__notes__ = 7
+    assert kept(error)["message"] == "(the error has no readable message)"
+
+
+@pytest.mark.parametrize("error", [None, {}, {"causes": 7}, {"causes": [7]}])
+def test_an_error_of_another_program_was_raised_from_nothing(error):
+    assert raised_from(error) == ""
 
 
 def test_lines_of_our_own_are_left_out():
@@ -186,8 +274,9 @@ def test_lines_of_our_own_are_left_out():
 
 def test_a_log_gets_the_class_and_the_line_and_no_message():
     assert Failure("KeyError", "alice@example.org", where=("a:1 in f", "b:2 in g")).for_logs() == {
-        "error": "KeyError", "where": "b:2 in g",
+        "error": "KeyError", "where": "a:1 in f > b:2 in g",
     }  # fmt: skip
+    assert Failure("KeyError", "x", where=("a:1 in f",)).for_logs() == {"error": "KeyError", "where": "a:1 in f"}
     assert Failure("KeyError", "alice@example.org").for_logs() == {"error": "KeyError"}
 
 

@@ -49,6 +49,20 @@ async def test_the_task_of_a_run_bears_the_name_of_its_job(app: holdfast.App):
         assert await handle.aresult(timeout=10) == handle.id
 
 
+async def test_a_coroutine_that_blocks_the_loop_is_told_once(app: holdfast.App, caplog: pytest.LogCaptureFixture):
+    @app.job
+    async def blocks() -> None:
+        await asyncio.sleep(0.3)  # so that it is seen at work
+        time.sleep(1.2)  # noqa: ASYNC251  # the fault that is looked for
+
+    first, second = blocks.enqueue(), blocks.using(delay=0.1).enqueue()
+    async with app.worker():
+        await asyncio.gather(first.aresult(timeout=60), second.aresult(timeout=60))
+        await asyncio.sleep(0.3)
+    (told,) = [line.getMessage() for line in caplog.records if "stood still" in line.getMessage()]
+    assert "(blocks)" in told
+
+
 async def test_the_end_of_the_block_waits_for_what_runs(app: holdfast.App):
     begun = asyncio.Event()
 

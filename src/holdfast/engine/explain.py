@@ -8,7 +8,7 @@ from holdfast.engine.jobs import get
 from holdfast.engine.over_limit import Reason, over_limit
 from holdfast.model import stamp
 from holdfast.model.held import ALONE, BEHIND, BLOCKED, GROUP_PAUSED, LIMITED, TENANT_PAUSED
-from holdfast.model.job import raised_at
+from holdfast.model.job import raised_at, raised_from
 from holdfast.model.schedule import origin_of
 from holdfast.model.status import Status
 
@@ -153,6 +153,7 @@ def _ended(job: Job) -> Reason:
     )
     error = "" if job.error is None else f"; {job.error['class']} ({job.error['code']}): {_cut(job.error['message'])}"
     error += f"; raised at {' < '.join(lines)}" if (lines := raised_at(job.error)) else ""
+    error += _cut(raised_from(job.error))
     advice = ""
     if job.status in (Status.FAILED, Status.DEAD_LETTER):
         advice = f"; when the cause is gone: `holdfast job retry {job.id}`"

@@ -1,5 +1,5 @@
-"""What is kept of an error: its class, a message that has been scrubbed and cut, a code, and the lines of the handler's
-code that it came through. Never a payload.
+"""What is kept of an error: its class, a message that has been scrubbed and cut, a code, the lines it came through, and
+the errors that it was raised from. Never a payload.
 """
 
 from __future__ import annotations
@@ -8,13 +8,17 @@ import json
 import re
 from collections import deque
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 LONGEST_MESSAGE = 2_000
-MOST_LINES = 5
+FIRST_LINES, LAST_LINES = 3, 6  # of a traceback: where the handler is, and where it was raised
+MOST_CAUSES = 3
+LONGEST_CAUSE = 500  # of its message
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{1,49}")  # an error may carry a code of its own
 
 _NAMED = r"""\b([\w-]{0,60}(?:password|passwd|secret|token|api_?key)["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"',;&]+"""
@@ -38,36 +42,75 @@ class Failure:
     message: str
     code: str = "HANDLER_ERROR"
     where: tuple[str, ...] = ()  # the last one is where it was raised
+    causes: tuple[Failure, ...] = ()  # what it was raised from, or the first of a group
 
     def as_text(self) -> str:
         """The JSON text that is stored in the job's `error`."""
-        error: dict[str, object] = {"class": self.kind, "message": scrub(self.message), "code": self.code}
-        return json.dumps(error | ({"where": self.where} if self.where else {}), ensure_ascii=False)
+        causes = [one.told(LONGEST_CAUSE) for one in self.causes]
+        told = self.told(LONGEST_MESSAGE) | {"code": self.code} | ({"causes": causes} if causes else {})
+        return json.dumps(told, ensure_ascii=False)
+
+    def told(self, longest: int) -> dict[str, object]:
+        """Its class, its message, and where it was raised."""
+        told: dict[str, object] = {"class": self.kind, "message": _cut(scrub(self.message), longest)}
+        return told | ({"where": self.where} if self.where else {})
 
     def for_logs(self) -> dict[str, str]:
-        """The same in a few words, without the message."""
-        return {"error": self.kind, "where": self.where[-1]} if self.where else {"error": self.kind}
+        """The same in a few words, without the message: the handler's line, and the one that raised it."""
+        ends = dict.fromkeys((*self.where[:1], *self.where[-1:]))
+        return {"error": self.kind, "where": " > ".join(ends)} if ends else {"error": self.kind}
 
 
 def failure_of(error: BaseException, code: str = "HANDLER_ERROR") -> Failure:
     """What is kept of an exception."""
+    causes = tuple(
+        Failure(_name_of(type(one)), _message_of(one), where=_where(one.__traceback__))
+        for one in islice(_causes_of(error), MOST_CAUSES)
+    )
+    code = _code_of(error) or code
+    return Failure(_name_of(type(error)), _message_of(error), code, _where(error.__traceback__), causes)
+
+
+def _message_of(error: BaseException) -> str:
+    """Its text, and the notes that were added to it."""
     try:
-        message = str(error)
+        return "\n".join([str(error), *map(str, getattr(error, "__notes__", ()))])
     except Exception:  # noqa: BLE001  # an exception's own __str__ may raise anything; the job must still end
-        message = "(the error has no readable message)"
-    return Failure(_name_of(type(error)), message, _code_of(error) or code, _where(error.__traceback__))
+        return "(the error has no readable message)"
+
+
+def _causes_of(error: BaseException) -> Iterator[BaseException]:
+    """The members of a group, then what it was raised from, and what that was raised from."""
+    if isinstance(error, BaseExceptionGroup):
+        yield from error.exceptions
+    seen: set[int] = set()
+    before: BaseException | None = error
+    while before is not None and id(before) not in seen:  # a ring can be made, if one wants to
+        seen.add(id(before))
+        before = before.__cause__ or (None if before.__suppress_context__ else before.__context__)
+        if before is not None:
+            yield before
 
 
 def _where(trace: TracebackType | None) -> tuple[str, ...]:
-    """The innermost lines of a traceback, without our own: by module, for a path is nobody else's business."""
-    lines: deque[str] = deque(maxlen=MOST_LINES)
+    """The first lines of a traceback, where the handler is, and the innermost; without our own. By module, because a path
+    is nobody else's business.
+    """
+    first: list[str] = []
+    last: deque[str] = deque(maxlen=LAST_LINES)
+    between = 0
     while trace is not None:
         frame = trace.tb_frame
         module = str(frame.f_globals.get("__name__", "?"))
         if not module.startswith("holdfast."):
-            lines.append(scrub(f"{module[-100:]}:{trace.tb_lineno} in {frame.f_code.co_qualname[-100:]}"))
+            line = scrub(f"{module[-100:]}:{trace.tb_lineno} in {frame.f_code.co_qualname[-100:]}")
+            if len(first) < FIRST_LINES:
+                first.append(line)
+            else:
+                between += len(last) == LAST_LINES
+                last.append(line)
         trace = trace.tb_next
-    return tuple(lines)
+    return (*first, *([f"… {between} more"] if between else []), *last)
 
 
 def _name_of(kind: type) -> str:
@@ -92,4 +135,8 @@ def scrub(text: str) -> str:
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
     text = "".join(letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)
-    return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
+    return _cut(text, LONGEST_MESSAGE)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -103,9 +103,16 @@ def readable(text: str | None) -> Any:
 
 
 def raised_at(error: dict[str, Any] | None) -> list[str]:
-    """The lines of the handler's code that a stored error came through, the innermost first."""
+    """The lines of code that a stored error came through, the innermost first."""
     where = (error or {}).get("where")
     return [str(line) for line in reversed(where)] if isinstance(where, list) else []
+
+
+def raised_from(error: dict[str, Any] | None) -> str:
+    """The errors that a stored one was raised from, as they follow it in a sentence."""
+    causes = (error or {}).get("causes")
+    known = [one for one in causes if isinstance(one, dict)] if isinstance(causes, list) else []
+    return "".join(f"; from {one.get('class')}: {one.get('message')}" for one in known)
 
 
 def _plain(value: Any) -> Any:

@@ -23,11 +23,12 @@ from holdfast.engine import leases, limits
 from holdfast.model.errors import StoreError
 from holdfast.model.failure import Failure, failure_of
 from holdfast.model.outcome import Outcome, Raised, Stopped, Unstarted
-from holdfast.model.status import RETRYABLE_BY_HAND, Status
+from holdfast.model.status import RETRYABLE_BY_HAND
 from holdfast.store.port import Order
 from holdfast.worker import slots as slot_words
 from holdfast.worker.calls import gather
 from holdfast.worker.chunks import new_run
+from holdfast.worker.log_lines import Pulse, log_run, word
 from holdfast.worker.runner import Run, refused, run_coroutine, run_function
 from holdfast.worker.transaction import end_of_settled
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from holdfast.engine.desk import Desk
     from holdfast.engine.registry import Registry
-    from holdfast.model.decide import Move
     from holdfast.model.lease import Claim
     from holdfast.model.limit import Limit
     from holdfast.signals.port import Ear
@@ -78,6 +78,7 @@ class Worker:
         self._looked = float("-inf")
         self._draining = False
         self._deadline: float | None = None
+        self._pulse = Pulse()
 
     def look(self) -> None:
         """There may be something to claim; called in the loop."""
@@ -197,7 +198,7 @@ class Worker:
         for run, move, accepted in zip(ended, got.moves, got.accepted, strict=False):  # handed back come last
             if all_of_them or move.status in RETRYABLE_BY_HAND:
                 level = logging.WARNING if move.status in RETRYABLE_BY_HAND else logging.INFO
-                log_run(_word(move) if accepted else "lost its lease", run, level)
+                log_run(word(move) if accepted else "lost its lease", run, level)
 
     def _may_hold(self) -> bool:
         """Whether the supervisor should compare. A claim whose answer was lost with the store is seen by it alone."""
@@ -302,6 +303,7 @@ class Worker:
             await asyncio.sleep(TICK)
             now = monotonic()
             self.slots.beat(int(now * 1000))
+            self._pulse.beat(now, self._runs)
             if self._is_to_look(now):
                 self._wake.set()
             for run in list(self._runs):
@@ -376,25 +378,3 @@ class Worker:
 
 def _endings(ended: list[Run]) -> list[tuple[Claim, Outcome]]:
     return [(run.claim, run.outcome) for run in ended]  # type: ignore[misc]  # they have ended, so they have one
-
-
-def log_run(event: str, run: Run, level: int = logging.INFO) -> None:
-    """One line, for people and as fields for programs; never a payload."""
-    claim = run.claim
-    fields = {
-        "job_id": claim.id,
-        "job_type": claim.type,
-        "worker_id": claim.lease_owner,
-        "attempts": claim.attempts,
-        "duration_ms": round((monotonic() - run.since) * 1000, 1),
-    }
-    if isinstance(run.outcome, Raised):  # its message may hold what the payload held
-        fields |= run.outcome.failure.for_logs()
-    text = " ".join(f'{name}="{value}"' if name == "where" else f"{name}={value}" for name, value in fields.items())
-    log.log(level, "%s %s", event, text, extra={"event": event, **fields})
-
-
-def _word(move: Move) -> str:
-    if move.status is Status.QUEUED:
-        return "retried" if move.why == "retry" else move.why
-    return move.status.replace("dead_letter", "dead-lettered")
