@@ -93,8 +93,8 @@ def _causes_of(error: BaseException) -> Iterator[BaseException]:
 
 
 def _where(trace: TracebackType | None) -> tuple[str, ...]:
-    """The first lines of a traceback, where the handler is, and the innermost; without our own. By module, because a path
-    is nobody else's business.
+    """The first lines of a traceback, where the handler is, and the innermost; without our own. By module: a path is
+    nobody else's business.
     """
     first: list[str] = []
     last: deque[str] = deque(maxlen=LAST_LINES)
