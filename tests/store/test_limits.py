@@ -270,3 +270,21 @@ def test_all_lines_of_a_limit_that_was_said_anew_are_looked_at_while_others_run(
     insert(store, *[NewJob("mail", "{}", priority=1)] * 300)
     limit(store, "wall", concurrency=1)
     assert sum(len(take(store, limit=30)) for _ in range(20)) == 600
+
+
+def test_a_better_job_does_not_wait_for_looks_at_a_crowd_that_came_before_it(store):
+    limit(store, "site", concurrency=1)
+    take(store)
+    insert(store, *[NewJob("mail", "{}", limits=[f"site:{number}"]) for number in range(900)])
+    later = enqueue(store, priority=1, delay=SECOND / 1000, limits=["site:later"])
+    better = enqueue(store, priority=1, limits=["site:better"])
+    assert ids(take(store, limit=1)) == [better]
+    assert status(store, later) is Status.QUEUED
+
+
+def test_a_better_job_that_comes_due_later_is_not_looked_at_before(store, clock):
+    limit(store, "site", concurrency=1)
+    later = enqueue(store, priority=1, delay=SECOND / 1000, limits=["site:later"])
+    assert take(store) == []
+    clock.now += 2 * SECOND
+    assert ids(take(store)) == [later]

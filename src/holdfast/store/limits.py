@@ -70,7 +70,8 @@ class LimitVerbs(NewestVerbs):
 
     def look_for(self, ids: Sequence[str], in_ms: int = 0) -> None:
         """Look at the lines that these jobs stand in, when they are due: they are due earlier now, or held no more."""
-        self.run("looks_for", ids=json.dumps(ids), at=stamp.to_text(min(self.now + in_ms, stamp.LAST)))
+        at = stamp.to_text(min(self.now + in_ms, stamp.LAST))
+        self.run("looks_for", ids=json.dumps(ids), at=at, lead=int(not in_ms))
         self.stirred = True
 
     def retry(self, job_id: str, tenant: str | None = None) -> bool:
