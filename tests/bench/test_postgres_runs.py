@@ -136,8 +136,9 @@ def test_a_bench_that_is_stopped_leaves_no_server_and_no_file(place, number):
         [sys.executable, "-m", "bench", "engine", *options], cwd=ROOT, env=environment | {"BENCH_DIR": str(place)},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    assert ruler.wait(lambda: [*place.glob("holdfast-pg-*/data/postmaster.pid")] != [], 60)
-    (found,) = place.glob("holdfast-pg-*/data/postmaster.pid")
+    said = "holdfast-pg-*/data/postmaster.pid"
+    assert ruler.wait(lambda: any(found.read_text() for found in place.glob(said)), 60)  # made first, then written
+    (found,) = place.glob(said)
     server = int(found.read_text().split()[0])
     bench.send_signal(number)
     bench.wait(60)

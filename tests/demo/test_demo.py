@@ -14,6 +14,7 @@ import pytest
 
 from holdfast import App
 from holdfast.engine.queues import pause, resume
+from tests.patience import PATIENCE
 from tests.servers.postgres import server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,7 +74,7 @@ def test_a_paused_queue_is_told_and_the_demo_goes_on_when_it_is_resumed(tmp_path
         assert demo.stdout is not None
         told = next((line for line in demo.stdout if "paused" in line), "")
         app.desk.write(resume, "web")
-        rest, _ = demo.communicate(timeout=60)
+        rest, _ = demo.communicate(timeout=PATIENCE)
     assert told == "nothing has ended for 5 s: queue web is paused; .venv/bin/holdfast queues resume web\n"
     assert "paused" not in rest
     assert demo.returncode == 0

@@ -40,5 +40,5 @@ def test_the_hook_is_quick_beside_a_bare_interpreter(home):
     p95 = hook[int(len(hook) * 0.95)]
     figures = f"bare {statistics.median(bare):.1f} ms; hook {statistics.median(hook):.1f}, p95 {p95:.1f}: {ratio:.2f}x"
     print(f"\n{figures}")  # noqa: T201  # the figures are what is shown
-    assert ratio < (2.5 if FULL else 3), f"both were taken in turn, on the same machine: {figures}"
+    assert ratio < (2.5 if FULL else 5), f"both were taken in turn, on the same machine: {figures}"
     assert p95 < 100 or not FULL, f"alone on a machine it takes a third of that: {figures}"
