@@ -46,6 +46,7 @@ def install(what: list[str], packages: int) -> int:
         print(ERASE, end="", flush=True)
     if pip.wait() != 0:
         print("".join(said), file=sys.stderr)
+        print("Nothing can run before this is installed: see pip's words above. Is there a network?", file=sys.stderr)
     return pip.returncode
 
 
@@ -77,4 +78,7 @@ def progress(lines: Iterable[str], packages: int) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit("\nInterrupted: the same command goes on where this left off.")

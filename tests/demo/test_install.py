@@ -42,6 +42,7 @@ def test_an_install_that_fails_says_what_pip_said(tmp_path):
     assert run.returncode == 1
     assert run.stdout == f"Installing 1 packages into {sys.prefix}, next to nothing. This is done once.\n"
     assert "No matching distribution found for no-such-package-of-holdfast==1" in run.stderr
+    assert run.stderr.endswith("Is there a network?\n")
 
 
 def test_wrong_use_is_told():
