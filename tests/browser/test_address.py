@@ -61,6 +61,19 @@ def test_queues_and_types_narrow_the_list_until_that_is_taken_back(page, site):
     expect(rows(page)).to_have_count(3)
 
 
+def test_a_narrowed_list_is_kept_up_to_date(page, site):
+    for queue in ("one", "two"):
+        site.app.enqueue("a", queue=queue)
+    page.get_by_role("link", name="two", exact=True).click()
+    expect(page.locator("#jobs .queue")).to_have_text(["two"])
+    site.app.enqueue("b", queue="one")
+    job_id = site.app.enqueue("b", queue="two").id
+
+    expect(page.locator("#jobs .type")).to_have_text(["b", "a"])
+    site.app.cancel(job_id)
+    expect(page.locator("#jobs .chip")).to_have_text(["cancelled", "queued"])
+
+
 def test_an_address_brings_back_filter_and_job(page, site, context):
     site.app.enqueue("a")
     job_id = site.dead("doomed")

@@ -17,14 +17,21 @@ export async function post(path, body = {}) {
 }
 
 async function send(path, options) {
-  const response = await fetch(root + path, options).catch((error) => {
-    throw error.name === "AbortError" ? error : new Error("the server does not answer");
-  });
+  const response = await reach(path, options);
   const value = await response.json().catch(() => null);
+  options.signal?.throwIfAborted(); // half an answer is none
   if (response.ok) return value;
   const error = new Error(value?.detail ?? `the server answered ${response.status}`);
   error.status = response.status;
   throw error;
+}
+
+async function reach(path, options) {
+  try {
+    return await fetch(root + path, options);
+  } catch (error) {
+    throw error.name === "AbortError" ? error : new Error("the server does not answer");
+  }
 }
 
 /** Call `told` with each new picture of the house, and `state` with how the connection is, and why. */

@@ -12,7 +12,7 @@ const ENDS = {
   crashed: "crashed",
   suspected: "was lost: the process it ran in died",
   snoozed: "put itself off",
-  parked: "asked a person",
+  parked: "stopped to ask",
   interrupted: "was interrupted by a stop of its worker",
   released: "was handed back before it began",
   cancel: "was cancelled",
@@ -61,7 +61,7 @@ function ended(job) {
 
 function parked(job) {
   const until = job.auth?.until ? `; at ${clock(job.auth.until)} it would end as a dead letter` : "";
-  return `when that is done, Resume below lets it go on${until}`;
+  return `once someone has done what it asks, Resume below lets it go on${until}`;
 }
 
 function counters(job) {

@@ -11,14 +11,15 @@ const AGAIN = new Set(["failed", "dead_letter"]);
 let watching = null; // ends the long poll of the job that is shown
 
 export function startDrawer() {
-  byId("drawer-close").addEventListener("click", () => dialog.close());
+  const close = () => go({ job: null });
+  byId("drawer-close").addEventListener("click", close);
   dialog.addEventListener("click", (event) => {
-    if (event.target === dialog) dialog.close(); // the space beside the drawer
+    if (event.target === dialog) close(); // the space beside the drawer
   });
   dialog.addEventListener("close", () => {
     watching?.abort();
     watching = null;
-    go({ job: null });
+    close(); // where the keyboard did it
   });
   byId("drawer-cancel").addEventListener("click", () => act("cancel"));
   byId("drawer-retry").addEventListener("click", () => act("retry"));

@@ -12,7 +12,9 @@ let narrowed = {}; // name -> the only value that is shown
 let pages = 1; // how many pages of older jobs are open
 let shown = []; // the jobs in the list
 let seen = false; // there was a picture: before it the list waits
-let mouse = false; // the last pointer over the list was one: what a finger touched last counts as hovered for long
+let over = false; // a mouse rests on the list; what a finger touched last does not count
+let asking = false; // a question that news led to is under way
+let again = false; // and it was not the last
 let asked = 0; // grows with each question, so that a late answer to an older one is dropped
 
 export function startJobs(failed) {
@@ -33,7 +35,9 @@ export function startJobs(failed) {
     const row = event.target.closest("tr");
     if (row) go({ job: row.dataset.id });
   });
-  byId("jobs").addEventListener("pointerover", (event) => (mouse = event.pointerType === "mouse"));
+  // Only a hand that moves takes it away: when the table of queues grows, the list slips from under the pointer by itself.
+  document.addEventListener("pointermove", (event) => (over = event.pointerType === "mouse" && byId("jobs").contains(event.target)));
+  document.documentElement.addEventListener("pointerleave", () => (over = false));
   byId("running").addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (button) go({ job: button.dataset.id });
@@ -97,13 +101,25 @@ export function showJobs(picture, failed) {
     asked += 1;
     show(picture.recent, picture.recent.length === PAGE);
   } else {
-    refresh(failed);
+    renew(failed);
   }
+}
+
+/** Ask because of news: one question at a time, and one more when it was answered if there was news meanwhile. */
+async function renew(failed) {
+  again = true;
+  if (asking) return;
+  asking = true;
+  while (again) {
+    again = false;
+    await refresh(failed);
+  }
+  asking = false;
 }
 
 /** Under a pointer rows stay where they are, and only what they tell goes on: nobody should click on a row that slips. */
 function held() {
-  const still = isPlain() && shown.length > 0 && mouse && byId("jobs").matches(":hover");
+  const still = isPlain() && shown.length > 0 && over;
   byId("held").hidden = !still;
   return still;
 }

@@ -1,6 +1,6 @@
 // JSON for eyes: what fits on a line stays on one, and lists of plain values fill their lines.
 
-const WIDTH = 76;
+const WIDTH = 64; // what the drawer has room for
 
 /** The text of a value; an object on top always has a line for each of its names. */
 export function readable(value, indent = "") {

@@ -23,7 +23,8 @@ export const isStranded = (job) => job.status === "queued" && since(job.schedule
 /** Never nothing. */
 export function describe(job) {
   const state = isStranded(job) ? stranded(job) : standing(job);
-  return job.batch ? `${partOf(job.batch)} of batch …${job.batch.id.slice(-TAIL)}: ${state}` : state;
+  // What tells it from its neighbours comes first: the end may be cut.
+  return job.batch ? `${partOf(job.batch)}: ${state} · batch …${job.batch.id.slice(-TAIL)}` : state;
 }
 
 /** Which items of its batch a job runs. */
@@ -57,5 +58,5 @@ function waiting(job) {
 
 function stranded(job) {
   const besides = waiting(job);
-  return besides === "in line" ? "no live worker takes it" : `${besides}; no live worker takes it`;
+  return besides === "in line" ? "no live worker takes it" : `no live worker takes it; ${besides}`;
 }
