@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.http.site import running_site
 
@@ -44,6 +44,7 @@ def context(chromium, complaints):
     made = chromium.new_context(viewport={"width": 1280, "height": 800})
     made.grant_permissions(["clipboard-read", "clipboard-write"])
     made.set_default_timeout(15_000)
+    expect.set_options(timeout=15_000)  # after a slow first look the server rests ten times as long
     made.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
     made.on("weberror", lambda error: complaints.append(f"error: {error.error}"))
     made.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))

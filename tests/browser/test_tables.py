@@ -66,8 +66,8 @@ def test_every_job_says_what_it_waits_for(page, site):
     site.app.enqueue("letter", {}, queue="mail")
 
     told = {
-        "first": "running for", "second": "waits for limit site:a.example", "parent": "in line",
-        "child": "waits for another job", "ask": "asks a person: may it be published?", "stopped": "stopped on request",
+        "first": "running for", "second": "waits for limit site:a.example", "parent": "no live worker takes it",
+        "child": "waits for another job", "ask": "may it be published?", "stopped": "stopped on request",
         "later": "due in 60 min", "letter": "its queue is paused",
     }  # fmt: skip
     for kind, text in told.items():
@@ -113,3 +113,60 @@ def test_rows_stay_where_they_are_under_a_pointer(page, site):
     page.locator("h1").hover()
     expect(page.locator("#jobs tr")).to_have_count(2)
     expect(page.locator("#held")).to_be_hidden()
+
+
+def beat(site, *lanes):
+    told = {"id": "host:1:test", "host": "host", "pid": 1, "places": 4, "running": 0}
+    site.app.desk.write(lambda tx: tx.beat(told | {"lanes": json.dumps([[*lane, 1] for lane in lanes])}))
+
+
+def test_jobs_that_no_live_worker_takes_stand_out(page, site):
+    beat(site, ("default", "known"))
+    for kind in ("known", "misspelt"):
+        site.app.enqueue(kind)
+    site.app.enqueue("known", queue="elsewhere")
+    expect(page.locator("#jobs .what")).to_have_text(["no live worker takes it", "no live worker takes it", "in line"])
+    expect(page.locator("#jobs .what.warn")).to_have_count(2)
+    expect(page.locator("#queues .running")).to_have_text(["0", "no worker", "no worker"])
+
+    beat(site, ("default", "known"), ("default", "misspelt"), ("elsewhere", "known"))
+    expect(page.locator("#jobs .warn, #queues .warn")).to_have_count(0)
+    expect(page.locator("#queues .running")).to_have_text(["0", "0", "0"])
+
+
+def test_the_runs_of_a_job_are_explained(page, site):
+    site.app.enqueue("walk", {}, max_attempts=4)
+    site.claim("walk")
+    expect(page.locator("#jobs .runs")).to_have_text("1/4")
+    expect(page.locator("#jobs .runs")).to_have_attribute("title", "1 run so far, 4 at most")
+
+
+def test_a_phone_folds_idle_types_into_one_line(page, site):
+    for kind in ("a", "b", "c"):
+        site.app.enqueue(kind)
+        site.complete(kind)
+    site.app.enqueue("busy")
+    expect(page.locator("#queues tr")).to_have_count(4)
+    expect(page.locator("#idle")).to_be_hidden()
+
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator("#queues .type")).to_have_text(["busy"])
+    expect(page.get_by_role("button", name="Pause queue default")).to_be_visible()
+    page.get_by_role("button", name="3 idle types").click()
+    expect(page.locator("#queues tr")).to_have_count(4)
+    expect(page.locator("#idle")).to_have_attribute("aria-expanded", "true")
+    page.locator("#idle").click()
+    expect(page.locator("#queues tr")).to_have_count(1)
+
+
+def test_a_phone_shows_workers_and_runs_before_the_long_list_and_whole_names(page, site):
+    name = "a_rather_long_type_name_that_goes_on_and_on"
+    site.app.enqueue(name, queue="a_queue_with_a_long_name")
+    site.claim(name, queue="a_queue_with_a_long_name")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator("#running li")).to_have_count(1)
+    top = {name: page.locator(name).bounding_box()["y"] for name in ("#queues", "#workers-title", "#running", "#jobs")}
+    assert sorted(top, key=top.get) == ["#queues", "#workers-title", "#running", "#jobs"]
+    cut = "(button) => button.scrollWidth > button.clientWidth || button.scrollHeight > button.clientHeight + 2"
+    assert not page.locator("#jobs button").evaluate(cut)
+    assert not page.locator("#queues .type").evaluate(cut)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import holdfast
-from holdfast.http import flow_answers
+from holdfast.http import answers, flow_answers
 from holdfast.testing import drain
 
 
@@ -57,3 +57,13 @@ def test_a_batch_nobody_knows_is_not_found(site, path):
     reply = site.get(f"/v1/batches/nobody{path}")
     assert (reply.status, reply.json["code"]) == (404, "BATCH_NOT_FOUND")
     assert site.post("/v1/batches/nobody/cancel").status == 404
+
+
+def test_a_job_tells_which_items_of_which_batch_it_runs(site, batch):
+    (chunk,) = site.get("/v1/jobs?view=summary").json["items"]
+    assert chunk["batch"] == {"id": batch.id, "first": 0, "last": 3}
+    shown = site.get(f"/v1/jobs/{chunk['id']}").json
+    answers.JobShown.model_validate(shown)
+    assert shown["batch"] == chunk["batch"]
+    other = site.app.enqueue("other").id
+    assert "batch" not in site.get(f"/v1/jobs/{other}").json

@@ -91,7 +91,8 @@ def test_a_store_that_goes_away_is_told_as_trouble(site):
     with site.events() as events:
         next(events)
         site.app.close()
-        assert next(event for event in events if event[1] == "trouble")[2] == {"code": "STORE_CLOSED"}
+        told = next(event for event in events if event[1] == "trouble")[2]
+    assert told == {"code": "STORE_CLOSED", "detail": "the application was closed; the server's log has more"}
 
 
 def test_one_client_too_many_is_refused(site, monkeypatch):

@@ -41,13 +41,16 @@ def get(tx: Transaction, job_id: str, tenant: str | None = None) -> Job:
 
 
 def get_with_family(tx: Transaction, job_id: str, tenant: str | None = None) -> tuple[Job, dict[str, Any]]:
-    """The job, and the first hundred of its `parents` and `children`, each only where it has some."""
+    """The job, the first hundred of its `parents` and `children`, and its part of a `batch`: each where it has any."""
+    from holdfast.model.batch import part_of  # noqa: PLC0415  # heavier than a cold hook can afford
+
     job = get(tx, job_id, tenant)
-    family = {
+    family: dict[str, Any] = {
         "parents": [parent._asdict() for parent in tx.parents(job_id, MOST_RELATIVES)],
         "children": [child._asdict() for child in tx.children(job_id, MOST_RELATIVES)] if job.children else [],
+        "batch": part_of(job),
     }
-    return job, {name: relatives for name, relatives in family.items() if relatives}
+    return job, {name: found for name, found in family.items() if found}
 
 
 def list_jobs(

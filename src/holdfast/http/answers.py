@@ -59,12 +59,21 @@ class JobFacts(Answer):
     auth: Question | None = Field(description="what a person is asked while the job is parked")
 
 
+class BatchPart(Answer):
+    """Which items of a batch a job runs; their numbers count from 0."""
+
+    id: str
+    first: int | None
+    last: int | None
+
+
 class JobSummary(JobFacts):
     """A job without what may be large or private."""
 
     held_back: str | None = Field(
         description="in a few words, what holds a queued job back: a limit, other jobs, a pause; null: nothing"
     )
+    batch: BatchPart | None
 
 
 class JobView(JobFacts):
@@ -89,10 +98,11 @@ class Relative(Answer):
 
 
 class JobShown(JobView):
-    """A job with those it is tied to: the first hundred, and only where there are some."""
+    """A job with those it is tied to, the first hundred, and its part of a batch: each only where there is any."""
 
     parents: list[Relative] | None = None
     children: list[Relative] | None = None
+    batch: BatchPart | None = None
 
 
 class Enqueued(Answer):

@@ -8,6 +8,7 @@ so that watching a large house costs it at most a tenth of one core. A client th
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
@@ -98,7 +99,7 @@ class Broadcaster:
             return Told("picture", await self._look())
         except HoldfastError as error:
             problem = of_error(error)
-            return Told("trouble", f'{{"code":"{problem.code}"}}')
+            return Told("trouble", json.dumps({"code": problem.code, "detail": problem.detail}))
 
     def _tell(self, told: Told) -> None:
         if told != self._latest:

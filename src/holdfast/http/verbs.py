@@ -9,6 +9,7 @@ from typing import Any
 from holdfast.engine import jobs
 from holdfast.engine.figures import statistics
 from holdfast.engine.queues import COUNTS, workers
+from holdfast.model.batch import part_of
 from holdfast.model.job import Job
 from holdfast.model.request import NewJob
 from holdfast.model.status import Status
@@ -74,7 +75,7 @@ def picture(tx: Transaction) -> dict[str, Any]:
 def summary(job: Job) -> dict[str, Any]:
     """The job without what may be large or private."""
     whole = job.as_json()
-    return {name: whole[name] for name in SUMMARY_FIELDS} | {"held_back": held_back(job)}
+    return {name: whole[name] for name in SUMMARY_FIELDS} | {"held_back": held_back(job), "batch": part_of(job)}
 
 
 def _running(tx: Transaction, holds: Sequence[Hold]) -> list[Job]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
 from holdfast.model.errors import BadInput
 from holdfast.model.request import NewJob
+
+if TYPE_CHECKING:
+    from holdfast.model.job import Job
 
 MOST_ITEMS = 1_000_000
 LARGEST_BATCH = 256 * 1024 * 1024  # bytes of all its payloads together: they pass through memory once
@@ -101,6 +104,17 @@ class ItemEnd:
     attempts: int = 0
     failed: int = 0
     follow_ups: tuple[NewJob, ...] = ()  # stored with it if it is done
+
+
+def part_of(job: Job) -> dict[str, Any] | None:
+    """Which items of which batch a job runs, from its row alone: numbers from 0. None: it belongs to no batch."""
+    if job.batch is None:
+        return None
+    first, last = job.item, job.item
+    match job.payload:
+        case {"items": [[int(number), _], *more]} if job.item is None:  # a chunk: its items follow each other
+            first, last = number, number + len(more)
+    return {"id": job.batch, "first": first, "last": last}
 
 
 def callback_text(job: NewJob) -> str:

@@ -2,36 +2,50 @@
 
 import { root } from "./dom.js";
 
+const AGAIN_MS = 3000;
+
 export async function get(path, options = {}) {
-  return answer(await fetch(root + path, { headers: { Accept: "application/json" }, ...options }));
+  return send(path, { headers: { Accept: "application/json" }, ...options });
 }
 
 export async function post(path, body = {}) {
-  return answer(
-    await fetch(root + path, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(body),
-    }),
-  );
+  return send(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
 }
 
-async function answer(response) {
+async function send(path, options) {
+  const response = await reach(path, options);
   const value = await response.json().catch(() => null);
+  options.signal?.throwIfAborted(); // half an answer is none
   if (response.ok) return value;
   const error = new Error(value?.detail ?? `the server answered ${response.status}`);
-  error.code = value?.code;
+  error.status = response.status;
   throw error;
 }
 
-/** Call `told` with each new picture of the house, and `state` with how the connection is. */
+async function reach(path, options) {
+  try {
+    return await fetch(root + path, options);
+  } catch (error) {
+    throw error.name === "AbortError" ? error : new Error("the server does not answer");
+  }
+}
+
+/** Call `told` with each new picture of the house, and `state` with how the connection is, and why. */
 export function listen(told, state) {
   const events = new EventSource(`${root}/v1/events`);
   // An open stream alone shows nothing yet: it is live with its first picture.
-  events.addEventListener("error", () => state("lost"));
-  events.addEventListener("trouble", () => state("trouble"));
+  events.addEventListener("error", () => {
+    state("lost", "the server does not answer");
+    // A browser tries again by itself, but not after a refusal.
+    if (events.readyState === EventSource.CLOSED) setTimeout(() => listen(told, state), AGAIN_MS);
+  });
+  events.addEventListener("trouble", (event) => state("trouble", JSON.parse(event.data).detail));
   events.addEventListener("picture", (event) => {
-    state("live");
+    state("live", "");
     told(JSON.parse(event.data));
   });
 }

@@ -12,6 +12,12 @@ export function make(tag, classes = "", ...children) {
   return element;
 }
 
+export function link(classes, href, ...children) {
+  const element = make("a", classes, ...children);
+  element.href = href;
+  return element;
+}
+
 const ROLES = { tr: "row", td: "cell", th: "rowheader" };
 
 /** A part of a table, with its role: a narrow window lays tables out anew, and browsers then forget that they are any. */
@@ -52,15 +58,18 @@ export function lineUp(parent, items, keyOf, makeRow, updateRow) {
   });
 }
 
+/** A status as the page calls it; in data it keeps its own name. */
+export const inWords = (status) => (status === "awaiting_auth" ? "asks a person" : status.replaceAll("_", " "));
+
 export function chip(status) {
-  const element = make("span", "chip", status.replaceAll("_", " "));
-  element.dataset.status = status;
+  const element = make("span", "chip");
+  setChip(element, status);
   return element;
 }
 
 export function setChip(element, status) {
   element.dataset.status = status;
-  write(element, status.replaceAll("_", " "));
+  write(element, inWords(status));
 }
 
 const number = new Intl.NumberFormat("en");

@@ -1,24 +1,31 @@
-// What runs, and the list of jobs with its filter.
+// What runs, and the list of jobs with its filter. The filter is in the address: see route.js.
 
 import { get } from "./api.js";
-import { age, byId, chip, count, lineUp, make, part, setChip, since, span, write } from "./dom.js";
+import { age, byId, chip, count, lineUp, make, part, setChip, write } from "./dom.js";
+import { go, heed } from "./route.js";
+import { describe, isStranded, learn } from "./what.js";
 
 const PAGE = 25;
-let status = ""; // the filter; empty: all
+const NARROWED = ["queue", "type", "group", "tenant"];
+let statuses = []; // the filter; empty: all
+let narrowed = {}; // name -> the only value that is shown
 let pages = 1; // how many pages of older jobs are open
 let shown = []; // the jobs in the list
-let mouse = false; // the last pointer over the list was one: what a finger touched last counts as hovered for long
-let pausedQueues = new Set();
+let seen = false; // there was a picture: before it the list waits
+let over = false; // a mouse rests on the list; what a finger touched last does not count
+let asking = false; // a question that news led to is under way
+let again = false; // and it was not the last
 let asked = 0; // grows with each question, so that a late answer to an older one is dropped
 
-export function startJobs(open, failed) {
+export function startJobs(failed) {
+  heed((wanted) => follow(wanted, failed));
   byId("filter").addEventListener("click", (event) => {
     const button = event.target.closest("button");
-    if (!button) return;
-    status = button.dataset.status;
-    pages = 1;
-    for (const other of byId("filter").children) other.setAttribute("aria-pressed", String(other === button));
-    refresh(failed);
+    if (button) go({ status: button.dataset.status || null });
+  });
+  byId("narrowed").addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (button) go({ [button.dataset.name]: null });
   });
   byId("more").addEventListener("click", () => {
     pages += 1;
@@ -26,33 +33,93 @@ export function startJobs(open, failed) {
   });
   byId("jobs").addEventListener("click", (event) => {
     const row = event.target.closest("tr");
-    if (row) open(row.dataset.id);
+    if (row) go({ job: row.dataset.id });
   });
-  byId("jobs").addEventListener("pointerover", (event) => (mouse = event.pointerType === "mouse"));
+  // Only a hand that moves takes it away: when the table of queues grows, the list slips from under the pointer by itself.
+  document.addEventListener("pointermove", (event) => (over = event.pointerType === "mouse" && byId("jobs").contains(event.target)));
+  document.documentElement.addEventListener("pointerleave", () => (over = false));
   byId("running").addEventListener("click", (event) => {
     const button = event.target.closest("button");
-    if (button) open(button.dataset.id);
+    if (button) go({ job: button.dataset.id });
+  });
+  for (const id of ["totals", "queues"]) {
+    byId(id).addEventListener("click", (event) => event.target.closest("a") && showList());
+  }
+  byId("skip").addEventListener("click", (event) => {
+    event.preventDefault(); // its address would be taken for a filter
+    showList();
   });
 }
 
+/** Bring the list before the eyes, and the keyboard to it. */
+function showList() {
+  byId("jobs-card").scrollIntoView();
+  byId("jobs-title").focus({ preventScroll: true });
+}
+
+/** The address asks for other jobs. */
+function follow(wanted, failed) {
+  const known = new Set([...byId("filter").children].map((button) => button.dataset.status));
+  const before = JSON.stringify([statuses, narrowed]);
+  statuses = (wanted.status ?? "").split(",").filter((status) => status && known.has(status));
+  narrowed = Object.fromEntries(NARROWED.filter((name) => wanted[name] !== null).map((name) => [name, wanted[name]]));
+  if (JSON.stringify([statuses, narrowed]) === before) return;
+  pages = 1;
+  for (const button of byId("filter").children) {
+    const on = statuses.length ? statuses.includes(button.dataset.status) : button.dataset.status === "";
+    button.setAttribute("aria-pressed", String(on));
+  }
+  showNarrowed();
+  if (seen) refresh(failed);
+}
+
+function showNarrowed() {
+  const makeButton = ([name]) => {
+    const button = make("button", "small");
+    button.type = "button";
+    button.dataset.name = name;
+    return button;
+  };
+  byId("narrowed").hidden = Object.keys(narrowed).length === 0;
+  lineUp(byId("narrowed"), Object.entries(narrowed), ([name]) => name, makeButton, (button, [name, value]) => {
+    write(button, `${name} ${value || "(none)"} ✕`);
+    button.title = `jobs of one ${name} alone: click to show all`;
+  });
+}
+
+const isPlain = () => statuses.length === 0 && Object.keys(narrowed).length === 0;
+
 /** With a new picture: the newest jobs come with it; what is filtered or older is asked for. */
 export function showJobs(picture, failed) {
-  pausedQueues = new Set(picture.paused.map((one) => one.name));
+  seen = true;
+  learn(picture);
   showRunning(picture.running, picture.totals.running);
   if (held()) {
     const news = new Map(picture.recent.map((job) => [job.id, job]));
     show(shown.map((job) => news.get(job.id) ?? job), !byId("more").hidden);
-  } else if (status === "" && pages === 1) {
+  } else if (isPlain() && pages === 1) {
     asked += 1;
     show(picture.recent, picture.recent.length === PAGE);
   } else {
-    refresh(failed);
+    renew(failed);
   }
+}
+
+/** Ask because of news: one question at a time, and one more when it was answered if there was news meanwhile. */
+async function renew(failed) {
+  again = true;
+  if (asking) return;
+  asking = true;
+  while (again) {
+    again = false;
+    await refresh(failed);
+  }
+  asking = false;
 }
 
 /** Under a pointer rows stay where they are, and only what they tell goes on: nobody should click on a row that slips. */
 function held() {
-  const still = status === "" && shown.length > 0 && mouse && byId("jobs").matches(":hover");
+  const still = isPlain() && shown.length > 0 && over;
   byId("held").hidden = !still;
   return still;
 }
@@ -65,11 +132,14 @@ export function tick() {
 
 async function refresh(failed) {
   const question = (asked += 1);
-  const query = new URLSearchParams({ limit: String(Math.min(PAGE * pages, 200)), view: "summary" });
-  if (status) query.set("status", status);
+  const most = Math.min(PAGE * pages, 200);
+  const ask = (status) => get(`/v1/jobs?${new URLSearchParams({ limit: String(most), view: "summary", ...narrowed, ...status })}`);
   try {
-    const page = await get(`/v1/jobs?${query}`);
-    if (question === asked) show(page.items, page.next !== null && PAGE * pages < 200);
+    const answers = await Promise.all(statuses.length ? statuses.map((status) => ask({ status })) : [ask({})]);
+    if (question !== asked) return;
+    const found = answers.flatMap((page) => page.items).sort((a, b) => (a.id < b.id ? 1 : -1)); // newest first
+    const more = found.length > most || answers.some((page) => page.next !== null);
+    show(found.slice(0, most), more && most < 200);
   } catch (error) {
     failed(error);
   }
@@ -100,34 +170,12 @@ function updateRow(row, job) {
   const [state, , , attempts, what, when] = row.children;
   setChip(state.firstChild, job.status);
   write(attempts, `${job.attempts}/${job.max_attempts}`);
+  attempts.title = `${job.attempts} ${job.attempts === 1 ? "run" : "runs"} so far, ${job.max_attempts} at most`;
   attempts.classList.toggle("quiet", job.attempts < 2);
   write(what, describe(job));
-  what.title = what.textContent; // long ones are cut
+  what.classList.toggle("warn", isStranded(job));
+  what.title = what.textContent + (job.batch ? ` (${job.batch.id})` : ""); // long ones are cut
   write(when, age(job.created_at));
-}
-
-/** What is most worth knowing beside the status: never nothing. */
-function describe(job) {
-  switch (job.status) {
-    case "queued":
-      return waiting(job);
-    case "in_progress":
-      return job.progress?.message ?? `running for ${span(since(job.started_at))}`;
-    case "awaiting_auth":
-      return `asks a person: ${job.auth?.reason ?? "someone must act first"}`;
-    case "completed":
-      return `took ${span((Date.parse(job.completed_at) - Date.parse(job.started_at)) / 1000)}`;
-    default:
-      return job.error ? `${job.error.class}: ${job.error.message}` : "stopped on request";
-  }
-}
-
-function waiting(job) {
-  const wait = -since(job.scheduled_at);
-  if (wait > 0) return job.error ? `again in ${span(wait)}: ${job.error.class}` : `due in ${span(wait)}`;
-  if (job.held_back) return job.held_back;
-  if (pausedQueues.has(job.queue)) return "its queue is paused";
-  return job.error ? `again: ${job.error.class}` : "in line";
 }
 
 function showRunning(jobs, all) {

@@ -3,23 +3,28 @@
 import { listen } from "./api.js";
 import { sample } from "./curves.js";
 import { byId, count, lineUp, make, span, write } from "./dom.js";
-import { openDrawer, startDrawer } from "./drawer.js";
+import { startDrawer } from "./drawer.js";
 import { showJobs, startJobs, tick } from "./jobs.js";
-import { keyOf, showQueues } from "./queues.js";
+import { keyOf, showQueues, startQueues } from "./queues.js";
 
 const STATES = { connecting: "connecting", live: "live", lost: "connection lost, trying again", trouble: "the store is away" };
 const SPEAK_EVERY = 10_000;
+const SPOKEN_FOR = 2_000;
 let picture = null;
-let spokenAt = 0;
+let live = false;
+let lostAt = null; // until when the picture was true
+let silence = 0; // a timer, until the totals may be spoken again
+let spoken = ""; // what was said last
 
 function show(next) {
   picture = next;
   sample(next.lines, keyOf);
   showTotals(next);
+  showJobs(next, failed); // it learns first who draws what, which the queues show, too
   showQueues(next, failed);
-  showJobs(next, failed);
   showWorkers(next.workers);
   const quiet = next.recent.length === 0 && next.lines.length === 0 && next.paused.length === 0;
+  byId("totals").hidden = false;
   byId("empty").hidden = !quiet;
   byId("columns").hidden = quiet && next.workers.length === 0;
 }
@@ -39,7 +44,7 @@ function showTotals({ totals, lines, workers, cap }) {
   beside("ended_badly_1h", totals.ended_badly_1h ? "will not be tried again" : "");
   beside("dead", totals.dead ? "retry or purge them" : "");
   beside("awaiting_auth", totals.awaiting_auth ? "until someone acts" : "");
-  speak(totals);
+  speak();
 }
 
 /** A worker may hold a few more jobs than it has places, so that the next ones begin at once. */
@@ -53,11 +58,18 @@ function beside(name, text) {
   write(byId("totals").querySelector(`[data-total=${name}] .beside`), text);
 }
 
-/** Screen readers hear the totals now and then, not four times a second. */
-function speak(totals) {
-  if (Date.now() - spokenAt < SPEAK_EVERY) return;
-  spokenAt = Date.now();
-  write(byId("spoken"), `${totals.waiting} waiting, ${totals.running} running, ${totals.dead} dead letters, ${totals.awaiting_auth} ask a person`);
+/** Screen readers hear the totals now and then, not four times a second: always as the tiles show them at that moment. */
+function speak() {
+  const { totals } = picture;
+  const text = `${totals.waiting} waiting, ${totals.running} running, ${totals.dead} dead letters, ${totals.awaiting_auth} ask a person`;
+  if (silence || !live || text === spoken) return;
+  spoken = text;
+  write(byId("spoken"), text);
+  setTimeout(() => write(byId("spoken"), ""), SPOKEN_FOR); // who comes by later finds the tiles, and no older figures
+  silence = setTimeout(() => {
+    silence = 0;
+    speak();
+  }, SPEAK_EVERY);
 }
 
 function showWorkers(workers) {
@@ -79,9 +91,21 @@ function showWorkers(workers) {
   });
 }
 
-function connection(state) {
+function connection(state, why) {
+  live = state === "live";
+  lostAt = live ? null : (lostAt ?? new Date());
   byId("connection").dataset.state = state;
   write(byId("connection").querySelector("b"), STATES[state]);
+  byId("away").hidden = live;
+  document.body.classList.toggle("stale", !live);
+  if (!live) write(byId("away"), away(state, why));
+}
+
+/** What cannot be known now is said on top, and the figures that were known last turn grey. */
+function away(state, why) {
+  const what = state === "trouble" ? `The store is away: ${why}.` : `Nothing new is known: ${why}.`;
+  const rest = picture ? `What stands here was so at ${lostAt.toLocaleTimeString()}.` : "Until it is back there is nothing to show.";
+  return `${what} This page tries again by itself. ${rest}`;
 }
 
 let hide = 0;
@@ -99,12 +123,13 @@ byId("copy").addEventListener("click", async () => {
 });
 
 setInterval(() => {
-  if (!picture) return;
+  if (!picture || !live) return; // while nothing is known, nothing goes on
   sample(picture.lines, keyOf);
   showQueues(picture, failed);
   tick();
 }, 1000);
 
 startDrawer();
-startJobs(openDrawer, failed);
+startJobs(failed);
+startQueues(() => picture && showQueues(picture, failed));
 listen(show, connection);

@@ -2,18 +2,43 @@
 
 import { post } from "./api.js";
 import { draw, makeCurve } from "./curves.js";
-import { about, byId, count, lineUp, make, part, span, write } from "./dom.js";
+import { about, byId, count, lineUp, link, make, part, span, write } from "./dom.js";
+import { address } from "./route.js";
+import { isServed } from "./what.js";
+
+const narrow = matchMedia("(max-width: 640px)");
+const FOLDED = 2; // so many idle types or more make one line on a phone
+let opened = false;
+
+export function startQueues(again) {
+  narrow.addEventListener("change", again);
+  byId("idle").addEventListener("click", () => {
+    opened = !opened;
+    again();
+  });
+}
 
 export function showQueues(picture, failed) {
   const paused = new Map(picture.paused.map((one) => [one.name, one]));
-  const lines = withEmptyQueues(picture.lines, paused);
-  byId("no-queues").hidden = lines.length > 0;
+  const lines = fold(withEmptyQueues(picture.lines, paused));
+  byId("no-queues").hidden = lines.length > 0 || !byId("idle").hidden;
   byId("queues").closest("table").hidden = lines.length === 0;
   lineUp(byId("queues"), lines, keyOf, () => makeRow(failed), (row, line) => {
     const first = lines.find((other) => other.queue === line.queue) === line;
     updateRow(row, line, { first, paused: paused.get(line.queue), cap: picture.cap });
   });
   showPaused(picture.paused, failed);
+}
+
+/** On a phone a type where nothing waits, runs or lies dead is not worth three lines. */
+function fold(lines) {
+  const open = (line) => line.waiting || line.blocked || line.running || line.dead || line.awaiting_auth;
+  const idle = lines.filter((line) => line.type && !open(line));
+  const folds = narrow.matches && idle.length >= FOLDED;
+  byId("idle").hidden = !folds;
+  byId("idle").setAttribute("aria-expanded", String(opened));
+  write(byId("idle"), `${count(idle.length)} idle types`);
+  return folds && !opened ? lines.filter((line) => !idle.includes(line)) : lines;
 }
 
 export const keyOf = (line) => JSON.stringify([line.queue, line.type]);
@@ -36,7 +61,7 @@ function makeRow(failed) {
   };
   return part(
     "tr", "",
-    part("th", "name"), part("td", "name type"),
+    part("th", "name", link("", "#")), part("td", "name type", link("", "#")),
     number("waiting"), number("oldest"), part("td", "curve", makeCurve()),
     number("running"), number("done"), number("slow", "p95"), number("dead"),
     part("td", "action", button),
@@ -46,19 +71,35 @@ function makeRow(failed) {
 function updateRow(row, line, { first, paused, cap }) {
   const [name, type, waiting, oldest, curve, running, done, slow, dead, action] = row.children;
   row.classList.toggle("first", first);
-  write(name, first ? line.queue : "");
-  name.title = line.queue;
-  write(type, line.type);
-  type.title = line.type;
+  lead(name.firstChild, first ? line.queue : "", { queue: line.queue });
+  lead(type.firstChild, line.type, { queue: line.queue, type: line.type });
   number(waiting, line.waiting, cap);
   write(oldest, line.waiting && line.oldest_s >= 1 ? span(line.oldest_s) : "");
   draw(curve.firstChild, keyOf(line));
   number(running, line.running);
+  showStranded(running, line);
   number(done, line.completed_1h);
   write(slow, line.run_p95_ms === null ? "–" : about(line.run_p95_ms));
   number(dead, line.dead, cap);
   dead.classList.toggle("bad", line.dead > 0);
   showSwitch(action.firstChild, line.queue, first, paused);
+}
+
+/** A name that narrows the list of jobs to its own. */
+function lead(name, text, wanted) {
+  write(name, text);
+  name.hidden = text === "";
+  name.title = `${text}: show its jobs`;
+  name.href = address(wanted);
+}
+
+/** Jobs wait, and nobody is there who would take them: said where else would stand how many run. */
+function showStranded(cell, line) {
+  const stranded = line.waiting > 0 && line.running === 0 && !isServed(line.queue, line.type);
+  cell.classList.toggle("warn", stranded);
+  cell.title = stranded ? "no live worker takes jobs of this type from this queue" : "";
+  cell.dataset.label = stranded ? "" : "running";
+  if (stranded) write(cell, "no worker");
 }
 
 /** Zeros are quiet, so that what there is stands out. */
@@ -80,7 +121,7 @@ async function toggle(button, failed) {
   try {
     await post(`/v1/queues/${encodeURIComponent(button.dataset.queue)}/${button.dataset.verb}`);
   } catch (error) {
-    failed(error);
+    failed(new Error(`could not ${button.dataset.verb} queue ${button.dataset.queue}: ${error.message}`));
   } finally {
     button.disabled = false;
   }
