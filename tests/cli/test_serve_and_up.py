@@ -100,7 +100,10 @@ def test_without_the_libraries_the_commands_say_what_to_install(tmp_path, argume
         cwd=tmp_path, env=clean_environment(), capture_output=True, check=False, text=True, timeout=30,
     )  # fmt: skip
     assert run.returncode == 2
-    assert "the HTTP door needs uvicorn: install Holdfast with its extra http" in run.stderr
+    assert (
+        'the HTTP door needs uvicorn: install the extra http, for example by pip install "/path/to/the/clone[http]"'
+        in run.stderr
+    )
 
 
 def test_the_libraries_are_those_of_the_extra():

@@ -167,6 +167,11 @@ class ResultTimeout(ResultError):
     """The job has not ended yet."""
 
 
+def install(extra: str) -> str:
+    """What to do where the libraries of an extra are missing. Holdfast is not on the package index."""
+    return f'install the extra {extra}, for example by pip install "/path/to/the/clone[{extra}]"'
+
+
 class HandlerSignal(Exception):  # these are verdicts of a handler, not errors of ours
     """What a handler raises to say how its run ends."""
 
