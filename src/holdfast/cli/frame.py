@@ -11,7 +11,7 @@ from rich.text import Text
 
 from holdfast.cli import verbs
 from holdfast.cli.fitting import fitted
-from holdfast.cli.plain import age, clean, count, many, span
+from holdfast.cli.plain import age, clean, coming, count, many, span
 from holdfast.cli.render import STATUS_STYLE, Cell, instant, progress_text, rich_text
 from holdfast.cli.stats import duration, success
 from holdfast.engine import queues as house
@@ -137,7 +137,7 @@ def _summary(view: View) -> Text:
     parked = sum(line["awaiting_auth"] for line in view.lines)
     parts += [f"{count(parked)} parked"] if parked else []
     parts += [f"{count(held)} {name}" for name in ("blocked", "limited") if (held := sum(x[name] for x in view.lines))]
-    parts += [f"next tick {age(view.next_tick, view.now)}"] if view.next_tick is not None else []
+    parts += [f"next tick {coming(view.next_tick, view.now)}"] if view.next_tick is not None else []
     parts += [f"{one['scope']} {clean(one['name'])} paused" for one in view.pauses[:_MOST_PAUSES]]
     return Text(" " + " · ".join(parts), no_wrap=True, overflow="ellipsis")
 
