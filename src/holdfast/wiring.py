@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.model.errors import BadInput, StoreError
+from holdfast.model.errors import BadInput, StoreError, install
 from holdfast.model.settings import check_signal
 
 TYPE_CHECKING = False
@@ -109,9 +109,7 @@ class needs:  # noqa: N801  # read as a word: `with needs("redis"):`
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, ModuleNotFoundError):
-            raise BadInput(
-                "BAD_OPTION", f"{error.name} is not installed: install Holdfast with its extra {self._extra}"
-            ) from None
+            raise BadInput("BAD_OPTION", f"{error.name} is not installed: {install(self._extra)}") from None
 
 
 def _meeting_place(url: str) -> str:
@@ -130,7 +128,5 @@ def _postgres(url: str, clock: Callable[[], int] | None) -> Store:
     except ModuleNotFoundError as error:
         if error.name != "psycopg":
             raise
-        raise StoreError(
-            "STORE_CANNOT_OPEN", "PostgreSQL needs the psycopg driver: install Holdfast with its extra postgres"
-        ) from None
+        raise StoreError("STORE_CANNOT_OPEN", f"PostgreSQL needs the psycopg driver: {install('postgres')}") from None
     return PostgresStore(url, clock=clock)

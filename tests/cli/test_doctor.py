@@ -8,8 +8,9 @@ import pytest
 from holdfast import App
 from holdfast.cli import surroundings
 from holdfast.signals.folder import make_folder
-from tests.cli.given import dead, running, worker
+from tests.cli.given import dead, process, running, worker
 from tests.servers import redis as redis_server
+from tests.servers.postgres import server
 
 
 @pytest.fixture
@@ -189,3 +190,31 @@ def test_the_doctor_says_whether_the_signal_is_proven(app, findings, monkeypatch
     level, text, advice = found["signal"]
     assert (code, level, "not proven" in text) == (0, "warn", True)
     assert "server up" in advice
+
+
+def test_the_versions_of_a_server_and_its_driver_are_told(findings):
+    url = server().migrated()
+    code, found = findings("--url", url)
+    server().drop(url)
+    assert code == 0
+    assert "psycopg 3." in found["libraries"][1]
+    assert found["server"][1].startswith("PostgreSQL ")
+    assert "database holdfast_" in found["server"][1]
+    assert found["schema"][1].startswith("version ")
+
+
+def test_a_database_without_tables_is_told_with_the_command_that_makes_them(findings):
+    url = server().database()
+    code, found = findings("--url", url)
+    server().drop(url)
+    assert (code, found["store"][2]) == (1, "`holdfast migrate` makes the tables")
+
+
+@pytest.mark.slow
+def test_a_server_that_is_down_is_told_in_the_table_alone(tmp_path):
+    answer = process("doctor", "--url", "postgresql://ann:hunter2@127.0.0.1:1/jobs", cwd=tmp_path)
+    assert (answer.code, answer.err) == (1, "")
+    assert "Connection refused Is the server running" in answer.out
+    assert "-> is the server up? " in answer.out
+    assert "hunter2" not in answer.out
+    assert ".md" not in answer.out

@@ -5,15 +5,17 @@ import json
 import pytest
 
 from holdfast import App
-from holdfast.engine.explain import ALIVE_MS
+from holdfast.engine.takers import ALIVE_MS
 from tests.cli.given import process, worker
+
+ASSUMED = "thumbnail is not known here, so queue default and 3 attempts were assumed: --queue and --max-attempts say otherwise\n"
 
 
 def test_a_job_is_stored_and_its_id_printed(cli, app):
     app.jobs()
     answer = cli("enqueue", "thumbnail", "--payload", '{"path": "a.png"}')
     job = app.get(answer.out.strip())
-    assert (answer.code, answer.err) == (0, "")
+    assert (answer.code, answer.err) == (0, ASSUMED)
     assert (job.type, job.payload, job.status, job.queue, job.priority) == (
         "thumbnail", {"path": "a.png"}, "queued", "default", 5,
     )  # fmt: skip
@@ -36,15 +38,28 @@ def test_of_several_queues_with_workers_for_the_type_one_is_to_be_chosen(cli, ap
     assert cli("enqueue", "thumbnail").err.endswith(told)
 
 
-def test_nothing_is_told_of_a_type_that_a_worker_takes_or_none_knows(cli, app):
+def test_nothing_is_told_of_a_type_that_a_worker_takes(cli, app):
     worker(app, lanes=(("images", "thumbnail", 1), ("default", "mail", 1)))
     assert cli("enqueue", "thumbnail", "--queue", "images").err == ""
     assert cli("enqueue", "mail").err == ""
-    assert cli("enqueue", "report").err == ""
+
+
+def test_what_is_assumed_of_a_type_that_nobody_knows_is_told(cli, app):
     silent = app.desk.read(lambda tx: tx.now) - ALIVE_MS - 1
     with App(app.url, clock=lambda: silent) as before:
-        worker(before, lanes=(("slow", "report", 1),))
-    assert cli("enqueue", "report").err == ""
+        worker(before, lanes=(("slow", "thumbnail", 1),))
+    assert cli("enqueue", "thumbnail").err == ASSUMED
+    assert cli("enqueue", "thumbnail", "--json").err == ASSUMED
+    half = "thumbnail is not known here, so 3 attempts were assumed: --max-attempts says otherwise\n"
+    assert cli("enqueue", "thumbnail", "--queue", "images").err == half
+    assert cli("enqueue", "thumbnail", "--queue", "images", "--max-attempts", "5").err == ""
+
+
+def test_a_type_that_no_live_worker_knows_is_told_with_the_nearest(cli, app):
+    worker(app, lanes=(("orders", "ship", 1), ("orders", "mail", 1)))
+    said = ("--queue", "orders", "--max-attempts", "5")
+    assert cli("enqueue", "shipp", *said).err == "no live worker knows shipp: was ship meant?\n"
+    assert cli("enqueue", "report", *said).err == "no live worker knows report\n"
 
 
 def test_a_job_is_stored_though_it_cannot_be_seen_who_takes_it(cli, app):

@@ -173,9 +173,19 @@ def test_parents_and_children_are_shown_where_there_are_some(cli, app):
         {"id": other, "type": "tick", "status": "completed", "waits": False},
     ]
     assert [one["id"] for one in cli("job", "show", parent, "--json").json["children"]] == [child]
-    assert f"waits for  {parent} mail (queued)" in cli("job", "show", child).out
+    assert f"waits for   {parent} mail (queued)" in cli("job", "show", child).out
+    assert f"waited for  {other} tick (completed)" in cli("job", "show", child).out
     assert f"awaited by  {child} mail (queued)" in cli("job", "show", parent).out
     assert f"BLOCKED: waits for job {parent} (queued)" in cli("job", "explain", child).out
+
+
+def test_what_has_ended_waits_for_nobody(cli, app):
+    parent = app.enqueue("mail").id
+    child = app.enqueue("report", depends_on=[parent]).id
+    cli("job", "cancel", parent)
+    assert app.get(child).status == "cancelled"
+    assert f"waited for  {parent} mail (cancelled)" in cli("job", "show", child).out
+    assert f"was awaited by  {child} report (cancelled)" in cli("job", "show", parent).out
 
 
 def test_a_parent_that_is_not_there_is_told(cli, app):

@@ -96,6 +96,7 @@ def test_it_asks_first(app, cli, database, said, code):
     answer = cli("promote", "--to", database, stdin=said)
     assert answer.code == code
     assert answer.err.startswith("Move every job of sqlite:///")
+    assert "when nothing runs any more, it is closed, and enqueues fail (STORE_MOVED)" in answer.err
     assert ("--yes" in answer.err) == (code == 1)
 
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from holdfast.cli.plain import coming
 from holdfast.testing import tick
 from tests.cli.given import EVIL, RAW
 
@@ -34,6 +35,13 @@ def test_schedules_are_listed(cli):
         assert head.split() == ["NAME", "WHEN", "TYPE", "STATE", "NEXT", "LAST", "FIRED", "SKIPPED", "MISSED", "FROM"]
         assert nightly.startswith("nightly  At 03:00 every day, Europe/Vienna  report  on")
         assert poll.startswith("poll     Every 30 seconds")
+
+
+@pytest.mark.parametrize(
+    ("at", "told"), [(12_000, "in 2 s"), (10_000, "now"), (9_000, "now"), (5_001, "now"), (4_000, "6 s ago")]
+)
+def test_a_tick_that_is_being_made_is_due_now(at, told):
+    assert coming(at, 10_000) == told
 
 
 def test_without_schedules_it_says_how_to_make_one(cli, app):

@@ -100,7 +100,10 @@ def test_without_the_libraries_the_commands_say_what_to_install(tmp_path, argume
         cwd=tmp_path, env=clean_environment(), capture_output=True, check=False, text=True, timeout=30,
     )  # fmt: skip
     assert run.returncode == 2
-    assert "the HTTP door needs uvicorn: install Holdfast with its extra http" in run.stderr
+    assert (
+        'the HTTP door needs uvicorn: install the extra http, for example by pip install "/path/to/the/clone[http]"'
+        in run.stderr
+    )
 
 
 def test_the_libraries_are_those_of_the_extra():
@@ -120,3 +123,23 @@ def test_up_serves_its_page_and_ends_in_good_order(tmp_path):
         connection.close()
         server.send_signal(signal.SIGTERM)
         assert server.wait(30) == 0
+
+
+@pytest.mark.slow
+def test_the_log_of_the_page_has_the_form_of_the_worker_s(tmp_path):
+    (tmp_path / "mine.py").write_text(APPLICATION)
+    started = subprocess.Popen(
+        [*PROGRAM, "up", "mine:app", "--port", "0", "--log-level", "INFO"],
+        cwd=tmp_path, env=clean_environment(), stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert started.stderr is not None
+    told = []
+    while not told or "(API" not in told[-1]:
+        told.append(started.stderr.readline())
+        assert told[-1], "it ended without an address"
+    started.terminate()
+    told += started.communicate(timeout=60)[1].splitlines()
+    served = [line for line in told if "uvicorn" in line]
+    assert served
+    assert all(re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} INFO uvicorn", line) for line in served)
+    assert any(" (API described at /openapi.json, metrics at /metrics)" in line for line in told)

@@ -12,7 +12,7 @@ from holdfast.model.errors import BadInput
 from holdfast.model.settings import SETTINGS, check_settings
 from holdfast.signals.folder import FolderSignal
 from holdfast.signals.silent import SilentSignal
-from holdfast.worker.application import load_app
+from holdfast.worker.loading import load_app
 from tests.cli.given import PROGRAM, clean_environment
 
 

@@ -75,6 +75,42 @@ def test_one_frame_shows_queues_workers_runs_and_failures(cli, app, monkeypatch,
     assert "\x1b" not in answer.out
 
 
+@pytest.mark.parametrize("width", [80, 100, 108, 112, 116, 120, 124, 128, 160])
+def test_queue_and_type_are_whole_before_there_are_more_figures(app, width):
+    for queue, kind in (("images", "thumbnail"), ("orders_of_shops", "ship_an_order_abroad"), ("webhooks", "webhook")):
+        ended(app, Status.COMPLETED, kind, queue=queue)
+        app.enqueue(kind, queue=queue)
+    lines = lines_of(app, width, 30)
+    rows = [line.split()[:3] for line in lines[4:7]]
+    assert sorted(rows) == [
+        ["images", "thumbnail", "1"], ["orders_of_shops", "ship_an_order_abroad", "1"], ["webhooks", "webhook", "1"],
+    ]  # fmt: skip
+    head = lines[3].split()
+    assert head[:3] == ["QUEUE", "TYPE", "WAIT"]
+    assert head[-1] == "DEAD"
+    assert "…" not in lines[3]
+    assert max(map(len, lines)) <= width
+
+
+def test_where_there_is_room_all_figures_are_shown(app):
+    app.enqueue("mail")
+    head = lines_of(app, 128, 30)[3]
+    assert all(name in head for name in ("P99", "TOTAL P95", "BLOCKED", "LIMITED", "PARKED", "FAILED"))
+
+
+@pytest.mark.parametrize("width", [60, 80, 112])
+def test_long_names_are_cut_behind_what_tells_them_apart(app, width):
+    stem = "a_type_with_a_rather_long_stem_"
+    for end in ("alpha", "beta", "gamma"):
+        app.enqueue(f"{stem}{end}_and_more_of_it" * (1 + (end == "beta")))
+    shown = [line.split()[1] for line in lines_of(app, width, 30)[4:7]]
+    assert [name[: len(stem) + 1] for name in sorted(shown)] == [f"{stem}{first}" for first in "abg"]
+
+
+def test_a_terminal_too_narrow_for_names_still_gets_a_frame(busy):
+    assert max(map(len, lines_of(busy, 30, 40))) <= 30
+
+
 def test_an_empty_store_has_a_frame_too(cli, app):
     app.jobs()
     out = cli("top", "--once").out

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DATABASE = "DATABASE_URL"  # a page that reads it is given a database of PostgreSQL
+OURS = {"demo", "dev"}  # extras for those who work on Holdfast
 PLUGIN = (
     "-p",
     "no:cacheprovider",
@@ -87,3 +89,23 @@ def test_a_broken_test_of_a_page_is_seen(tmp_path):
     page = tmp_path / "broken.md"
     page.write_text("```python\ndef test_it(holdfast_app):\n    assert holdfast_app.jobs() == [1]\n```\n")
     assert run_page(page, tmp_path).returncode == 1
+
+
+def test_the_readme_enqueues_by_name_into_the_queue_of_its_handler():
+    """In a process that has not imported the handler, as the page says."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    settings = re.search(r"@app\.job\((queue=.*?, max_attempts=\d+)", text)
+    by_name = re.search(r'`app\.enqueue\("thumbnail", \{.*?\}(?:, )?(.*?)\)`', text)
+    assert settings
+    assert by_name
+    assert by_name[1] == settings[1]
+
+
+def test_every_extra_for_users_stands_in_the_table():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    table = (
+        (ROOT / "docs" / "guides" / "getting-started.md").read_text(encoding="utf-8").partition("| extra | for |")[2]
+    )
+    rows = table.partition("\n\n")[0].splitlines()[2:]
+    named = {name for row in rows for name in re.findall(r"`([a-z]+)`", row.split("|")[1])}
+    assert named == set(project["project"]["optional-dependencies"]) - OURS

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from holdfast.engine import jobs
-from holdfast.engine.explain import ALIVE_MS, explain
+from holdfast.engine.explain import explain
+from holdfast.engine.takers import ALIVE_MS
 from holdfast.model.errors import NotFound
 from holdfast.model.failure import Failure
 from holdfast.model.outcome import Abandoned, Raised
@@ -113,6 +114,26 @@ def known_elsewhere(desk, clock):
     return enqueue(desk)
 
 
+def delivery(desk, clock):
+    beat(desk, ("orders", "ship", 1), ("orders", "webhook", 1))
+    return enqueue(desk, "webhook", queue="webhooks")
+
+
+def mistyped_queue(desk, clock):
+    beat(desk, *((queue, kind, 1) for queue in ("orders", "mails", "webhooks") for kind in ("ship", "mail")))
+    return enqueue(desk, "ship", queue="ordres")
+
+
+def many_queues(desk, clock):
+    beat(desk, *((queue, "mail", 1) for queue in ("a", "b", "c", "d", "e")))
+    return enqueue(desk)
+
+
+def unlike_any(desk, clock):
+    with_worker(desk)
+    return enqueue(desk, "thumbnail")
+
+
 def lease_expired(desk, clock):
     run = running(desk)
     clock.forward(3 * MINUTE)
@@ -131,9 +152,25 @@ TABLE = [
     (
         no_worker_for_queue,
         "NO_WORKER_FOR_QUEUE",
-        "no worker draws from queue 'gpu'; its type is known on queue 'default'",
+        "(those that know its type draw from queue 'default'); if the queue is a slip, `holdfast job cancel ",
     ),
-    (unknown_type, "UNKNOWN_TYPE", "no worker of its queue knows the type 'mial': is it spelt right?"),
+    (
+        delivery,
+        "NO_WORKER_FOR_QUEUE",
+        "no worker draws from queue 'webhooks': add it to the --queues of a worker (those that know its type draw",
+    ),
+    (
+        mistyped_queue,
+        "NO_WORKER_FOR_QUEUE",
+        "no worker draws from queue 'ordres': was 'orders' meant? then `holdfast job cancel ",
+    ),
+    (many_queues, "NO_WORKER_FOR_QUEUE", "(those that know its type draw from queues 'a', 'b', 'c' and 2 more)"),
+    (
+        unknown_type,
+        "UNKNOWN_TYPE",
+        "no live worker knows the type 'mial': was 'mail' meant? then `holdfast job cancel ",
+    ),
+    (unlike_any, "UNKNOWN_TYPE", "no live worker knows the type 'thumbnail': is it spelt right?"),
     (unknown_version, "UNKNOWN_VERSION", "workers know version 1 of its payload, not 2"),
     (not_due, "NOT_DUE", "due in 10 min"),
     (not_due_after_a_failure, "NOT_DUE", ", after runs: 1 failed, 0 crashed"),
@@ -149,7 +186,7 @@ TABLE = [
     (
         known_elsewhere,
         "UNKNOWN_TYPE",
-        "no worker of its queue knows the type 'mail'; its type is known on queue 'images'",
+        "knows the type 'mail'; those that know it draw from queue 'images': add 'default' to their --queues, or `hold",
     ),
     (lease_expired, "LEASE_EXPIRED", "first stopped renewing 2 min ago; the watchdog ends this run"),
     (stopping, "STOPPING", "a cancel was asked for; first may still complete it"),
@@ -183,6 +220,15 @@ def test_every_reason_is_told_the_most_decisive_first(desk, clock):
     desk.write(lambda tx: tx.pause("default", "ann"))
     job_id = enqueue(desk, delay=5)
     assert codes(desk, job_id) == ["NOT_DUE", "PAUSED", "NO_WORKER"]
+
+
+def test_a_type_that_nobody_knows_is_told_before_its_queue(desk):
+    beat(desk, ("orders", "ship", 1))
+    first, second = reasons(desk, enqueue(desk, "shipp"))
+    assert first[0] == "UNKNOWN_TYPE"
+    assert "was 'ship' meant?" in first[1]
+    assert second[0] == "NO_WORKER_FOR_QUEUE"
+    assert "(those" not in second[1]
 
 
 def test_a_pause_of_another_queue_is_no_reason(desk):

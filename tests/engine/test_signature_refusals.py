@@ -231,3 +231,10 @@ def test_constraints_of_a_field_are_checked():
     def handler(size: Bounded): ...
 
     assert "size.width: " in refusal(handler, size={"width": 0})[1]
+
+
+def test_where_a_handler_was_defined_is_not_told():
+    def webhook(endpoint: str) -> None: ...
+
+    with pytest.raises(PayloadError, match="payload does not fit webhook: endpoint: "):
+        Signature(webhook, JobContext).dump((), {})

@@ -120,3 +120,7 @@ def test_no_news_are_no_news():
 def test_a_handler_that_asks_for_an_impossible_time_hears_of_it(signal, seconds):
     with pytest.raises(ValueError, match="seconds"):
         signal(seconds)
+
+
+def test_a_missing_extra_is_told_with_a_command_to_copy():
+    assert errors.install("http").endswith('pip install "/path/to/the/clone[http]"')

@@ -43,7 +43,7 @@ def test_a_database_in_use_is_refused(store, file, database, ends):
         app.enqueue("mail", {})
     error = refusal(lambda: move(ends))
     assert error.code == "TARGET_NOT_EMPTY"
-    assert "1 rows in job_queue" in str(error)
+    assert "1 row in job_queue" in str(error)
     assert is_alive(file)
 
 

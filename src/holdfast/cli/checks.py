@@ -11,7 +11,7 @@ from holdfast.engine.figures import CAP, statistics
 from holdfast.engine.jobs import list_jobs
 from holdfast.engine.queues import workers
 from holdfast.model import stamp
-from holdfast.model.errors import HoldfastError
+from holdfast.model.errors import CODES, HoldfastError
 from holdfast.signals.folder import FolderSignal
 from holdfast.signals.silent import SilentSignal
 from holdfast.store.postgres.schema import MIGRATIONS as POSTGRES_MIGRATIONS
@@ -28,6 +28,14 @@ _MOST_SHOWN = 3
 _MANY_DEAD = 10
 _PROOF_SECONDS, _PROOF_STEP = 4.0, 0.02
 
+_ADVICE = {  # what helps an owner of the machine; the message itself says what was found
+    "STORE_UNAVAILABLE": "is the server up? --url, else HOLDFAST_URL, else holdfast.toml names the store",
+    "SCHEMA_MISSING": "`holdfast migrate` makes the tables",
+    "SCHEMA_TOO_NEW": "`holdfast --version` here and where it was migrated: install the newer one here",
+    "STORE_MOVED": "set HOLDFAST_URL to the address it was moved to, and start every process anew",
+    "STORE_FORBIDDEN": "`holdfast sql --roles` prints what each role needs",
+}
+
 
 class Finding(NamedTuple):
     """One line of the doctor: `ok`, `warn` or `bad`, what was seen, and what to do next."""
@@ -42,10 +50,13 @@ def house(app: App) -> Iterator[Finding]:
     """Open the store and look around; where it cannot be opened, that is the only finding."""
     try:
         seen = app.desk.read(_look)
+        server = "" if app.desk.store.url.startswith("sqlite:") else app.desk.read(_server)
     except HoldfastError as error:
-        yield Finding("bad", "store", f"{error.code}: {error}", f"docs/reference/errors.md explains {error.code}")
+        yield Finding("bad", "store", f"{error.code}: {error}", _ADVICE.get(error.code, CODES[error.code]))
         return
-    known = MIGRATIONS if app.desk.store.url.startswith("sqlite:") else POSTGRES_MIGRATIONS
+    if server:
+        yield Finding("ok", "server", server)
+    known = POSTGRES_MIGRATIONS if server else MIGRATIONS
     yield Finding("ok", "schema", f"version {len(known)}, the newest this Holdfast knows")
     yield _newest(seen)
     yield _leases(seen["lines"])
@@ -85,6 +96,12 @@ def _look(tx: Transaction) -> dict[str, Any]:
         "workers": workers(tx, silent_too=True),
         "unknown": verbs.unknown_lanes(tx),
     }
+
+
+def _server(tx: Any) -> str:
+    info = tx.connection.raw.info
+    major, minor = divmod(info.server_version, 10_000)
+    return f"PostgreSQL {major}.{minor}, database {info.dbname}"
 
 
 def _newest(seen: dict[str, Any]) -> Finding:

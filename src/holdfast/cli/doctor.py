@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -39,7 +41,8 @@ def command(url: str | None, *, as_json: bool) -> None:
     Looks at libraries, file, disk, clock, schema, leases, workers, dead letters and signals. Makes no file where
     there is none.
     """
-    findings = list(_findings(url))
+    with _without_log():  # what it would say there stands in a finding
+        findings = list(_findings(url))
     if as_json:
         show_list([finding._asdict() for finding in findings])
     else:
@@ -52,14 +55,25 @@ def command(url: str | None, *, as_json: bool) -> None:
 def _findings(url: str | None) -> Iterator[Finding]:
     with App(chosen_url(url), signal=chosen_signal()) as app:
         path = file_of(app)
+        yield from surroundings.versions("psycopg" if path is None else "apsw")
         if path is not None:
-            yield from surroundings.libraries(app)
+            yield from surroundings.library(app)
             yield from surroundings.place(path)
             if not surroundings.exists(path):
                 return
         yield surroundings.clock()
         yield from house(app)
         yield from signal(app)
+
+
+@contextmanager
+def _without_log() -> Iterator[None]:
+    log, nobody = logging.getLogger("holdfast"), logging.NullHandler()
+    log.addHandler(nobody)
+    try:
+        yield
+    finally:
+        log.removeHandler(nobody)
 
 
 def _show(finding: Finding) -> None:

@@ -104,20 +104,40 @@ def command(type: str, payload: str, context: str | None, url: str | None, *, as
             answer = {"id": handle.id, "status": handle.status().value, "created": handle.created}
             click.echo(json_text(answer | {"outcome": handle.outcome}))
         if handle.created:
-            _warn(app, type, given.get("queue", "default"))
+            _warn(app, type, given)
 
 
-def _warn(app: App, kind: str, queue: str) -> None:
-    """Tell of a queue that nobody takes the type from, while others take it from elsewhere: a forgotten --queue."""
-    from holdfast.cli.verbs import queues_of  # noqa: PLC0415  # after the id, which nobody should wait for
+def _warn(app: App, kind: str, given: dict[str, Any]) -> None:
+    """Tell of what is most often a slip: a queue that nobody takes the type from, or a type that nobody knows."""
+    from holdfast.cli.verbs import taken  # noqa: PLC0415  # after the id, which nobody should wait for
 
     try:
-        queues = app.desk.read(queues_of, kind)
+        lanes = app.desk.read(taken)
     except HoldfastError:
         return  # the job is stored, whether or not this role may see the workers
-    if queues and queue not in queues:
+    queue = given.get("queue", "default")
+    queues = sorted({name for name, known in lanes if known == kind})
+    if not queues:
+        _warn_of_unknown(kind, {known for _, known in lanes}, given)
+    elif queue not in queues:
         advice = queues[0] if len(queues) == 1 else "with one of them"
         note(f"nobody takes {kind} from {queue}: its workers take it from {', '.join(queues)}; add --queue {advice}")
+
+
+def _warn_of_unknown(kind: str, known: set[str], given: dict[str, Any]) -> None:
+    """A handler's own queue and attempts are known where it is registered, and that is not here."""
+    from holdfast.engine.takers import nearest  # noqa: PLC0415
+
+    if known:
+        near = nearest(kind, known)
+        note(f"no live worker knows {kind}" + (f": was {near} meant?" if near else ""))
+    assumed = {"queue": "queue default", "max_attempts": "3 attempts"}
+    missing = [name for name in assumed if name not in given]
+    if missing:
+        what = " and ".join(assumed[name] for name in missing)
+        options = " and ".join(f"--{name.replace('_', '-')}" for name in missing)
+        says = "says" if len(missing) == 1 else "say"
+        note(f"{kind} is not known here, so {what} were assumed: {options} {says} otherwise")
 
 
 def json_object(what: str, text: str) -> dict[str, Any]:

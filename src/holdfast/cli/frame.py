@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli import verbs
-from holdfast.cli.plain import age, clean, count, many, span
+from holdfast.cli.fitting import fitted
+from holdfast.cli.plain import age, clean, coming, count, many, span
 from holdfast.cli.render import STATUS_STYLE, Cell, instant, progress_text, rich_text
 from holdfast.cli.stats import duration, success
 from holdfast.engine import queues as house
@@ -32,6 +33,8 @@ _GOOD_SHARE = 95
 _HEAD_LINES = 2
 _WHOLE = 100
 _MOST_PAUSES = 3
+_MORE = ("P99", "TOTAL P95", "BLOCKED", "LIMITED", "PARKED", "FAILED")  # where there is room; the last go first
+_LESS = ("P50", "OK", "OLDEST", "DONE/MIN", "P95")  # go next, in this order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +64,8 @@ class Section(NamedTuple):
     columns: Sequence[tuple[str, str, int]]
     rows: list[list[object]]
     empty: str
+    names: tuple[str, ...] = ()  # where there are some, columns make room for them: those in `spare`, in this order
+    spare: tuple[str, ...] = ()
 
 
 def look(tx: Transaction, url: str) -> View:
@@ -88,12 +93,12 @@ def look(tx: Transaction, url: str) -> View:
 def frame(view: View, width: int, height: int, *, live: bool = False) -> RenderableType:
     """The view in the room there is: each section gets its share of the lines, and says what it left out."""
     wide = width >= WIDE
-    sections = (_lines(view, wide=wide), _workers(view, wide=wide), _runs(view, wide=wide), _failures(view, wide=wide))
+    sections = (_lines(view), _workers(view, wide=wide), _runs(view, wide=wide), _failures(view, wide=wide))
     room = height - _HEAD_LINES - 2 * len(sections) - int(live)
     shares = _shared([max(len(section.rows), 1) for section in sections], room)
     parts: list[RenderableType] = [_head(view, width), _summary(view)]
     for section, share in zip(sections, shares, strict=True):
-        parts += [Text(""), _table(section, share)]
+        parts += [Text(""), _table(section, share, width)]
     if live:
         parts.append(Text("q quits", style="dim"))
     return Group(*parts)
@@ -132,42 +137,47 @@ def _summary(view: View) -> Text:
     parked = sum(line["awaiting_auth"] for line in view.lines)
     parts += [f"{count(parked)} parked"] if parked else []
     parts += [f"{count(held)} {name}" for name in ("blocked", "limited") if (held := sum(x[name] for x in view.lines))]
-    parts += [f"next tick {age(view.next_tick, view.now)}"] if view.next_tick is not None else []
+    parts += [f"next tick {coming(view.next_tick, view.now)}"] if view.next_tick is not None else []
     parts += [f"{one['scope']} {clean(one['name'])} paused" for one in view.pauses[:_MOST_PAUSES]]
     return Text(" " + " · ".join(parts), no_wrap=True, overflow="ellipsis")
 
 
-def _table(section: Section, share: int) -> RenderableType:
+def _table(section: Section, share: int, width: int) -> RenderableType:
     table = Table(box=None, expand=True, pad_edge=False, padding=(0, 1), header_style="bold reverse")
-    for name, side, ratio in section.columns:
+    rows = section.rows
+    shown = rows if len(rows) <= share else rows[: share - 1]
+    widths: dict[int, int] = {}
+    if section.names:
+        heads = [name for name, _, _ in section.columns]
+        widths = fitted(heads, shown, width, names=section.names, spare=section.spare)
+    places = list(widths) or range(len(section.columns))
+    for place in places:
+        name, side, ratio = section.columns[place]
         table.add_column(
             name,
             justify="right" if side == ">" else "left",
+            width=widths.get(place),
             ratio=ratio or None,
             no_wrap=not ratio,
             overflow="ellipsis",
         )
-    rows = section.rows
-    shown = rows if len(rows) <= share else rows[: share - 1]
     for row in shown:
-        table.add_row(*map(rich_text, row))
+        table.add_row(*(rich_text(row[place]) for place in places))
     if len(shown) == len(rows) > 0:
         return table
     rest = f"… {len(rows) - len(shown)} more" if rows else section.empty
     return Group(table, Text(rest, style="dim", no_wrap=True, overflow="ellipsis"))
 
 
-def _lines(view: View, *, wide: bool) -> Section:
-    columns = [("QUEUE", "<", 2), ("TYPE", "<", 3), ("WAIT", ">", 0), ("OLDEST", ">", 0), ("RUN", ">", 0)]
-    columns += [("DONE/MIN", ">", 0), ("OK", ">", 0), ("P50", ">", 0), ("P95", ">", 0)]
-    more = ("P99", "TOTAL P95", "BLOCKED", "LIMITED", "PARKED", "FAILED") if wide else ()
-    columns += [(name, ">", 0) for name in more]
-    columns += [("DEAD", ">", 0)]
+def _lines(view: View) -> Section:
+    figures = ("WAIT", "OLDEST", "RUN", "DONE/MIN", "OK", "P50", "P95", *_MORE, "DEAD")
+    columns = [("QUEUE", "<", 0), ("TYPE", "<", 0), *((name, ">", 0) for name in figures)]
     busiest = sorted(view.lines, key=lambda line: (-line["waiting"] - line["running"], line["queue"], line["type"]))
-    return Section(columns, [_line(view, line, wide=wide) for line in busiest], "no jobs in the last hour")
+    rows = [_line(view, line) for line in busiest]
+    return Section(columns, rows, "no jobs in the last hour", ("QUEUE", "TYPE"), (*_MORE[::-1], *_LESS))
 
 
-def _line(view: View, line: dict[str, Any], *, wide: bool) -> list[object]:
+def _line(view: View, line: dict[str, Any]) -> list[object]:
     paused = line["queue"] in view.paused
     share = success(line)
     row: list[object] = [
@@ -180,11 +190,13 @@ def _line(view: View, line: dict[str, Any], *, wide: bool) -> list[object]:
         Cell(share, "green" if share and float(share[:-1]) >= _GOOD_SHARE else "red"),
         duration(line["run_p50_ms"]),
         duration(line["run_p95_ms"]),
+        duration(line["run_p99_ms"]),
+        duration(line["total_p95_ms"]),
+        count(line["blocked"], CAP),
+        count(line["limited"], CAP),
+        count(line["awaiting_auth"]),
+        count(line["failed"]),
     ]
-    if wide:
-        row += [duration(line["run_p99_ms"]), duration(line["total_p95_ms"])]
-        row += [count(line["blocked"], CAP), count(line["limited"], CAP)]
-        row += [count(line["awaiting_auth"]), count(line["failed"])]
     return [*row, Cell(count(line["dead"], CAP), "bold red" if line["dead"] else "dim")]
 
 

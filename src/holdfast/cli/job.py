@@ -18,6 +18,7 @@ from holdfast.engine import jobs
 from holdfast.model import stamp
 from holdfast.model.errors import ResultError, ResultTimeout
 from holdfast.model.job import Job
+from holdfast.model.status import TERMINAL
 
 _HISTORY = (
     Column("AT", right=True),
@@ -66,7 +67,7 @@ def show(job_id: str, wait: float | None, url: str | None, *, as_json: bool) -> 
     if as_json:
         click.echo(json_text(job.as_json() | family, indent=2))
     else:
-        show_fields(_fields(job, now) + _relatives(family))
+        show_fields(_fields(job, now) + _relatives(job, family))
     if not in_time:
         tell("RESULT_TIMEOUT", f"it has not ended within {wait:g} s; `holdfast job explain {job_id}` tells why")
         raise click.exceptions.Exit(FAILED)
@@ -212,12 +213,13 @@ def _fields(job: Job, now: int) -> list[tuple[str, object]]:
     return [(name, value) for name, value in fields if value not in (None, "")]
 
 
-def _relatives(family: dict[str, list[dict[str, Any]]]) -> list[tuple[str, object]]:
-    return [
-        (name, f"{one['id']} {one['type']} ({one['status']})")
-        for name, relatives in (("waits for", family.get("parents", [])), ("awaited by", family.get("children", [])))
-        for one in relatives
+def _relatives(job: Job, family: dict[str, list[dict[str, Any]]]) -> list[tuple[str, object]]:
+    """The jobs before it and behind it; each line says whether it still waits."""
+    over = job.status in TERMINAL
+    lines = [("waits for" if one["waits"] and not over else "waited for", one) for one in family.get("parents", [])] + [
+        ("was awaited by" if over else "awaited by", one) for one in family.get("children", [])
     ]
+    return [(name, f"{one['id']} {one['type']} ({one['status']})") for name, one in lines]
 
 
 def _moment(at: int | None, now: int) -> str:

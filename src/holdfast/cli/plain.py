@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 _SPACES = frozenset("\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000")
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+_BEING_MADE_MS = 5_000
 
 
 def clean(value: object) -> str:
@@ -50,6 +51,11 @@ def age(at: int | None, now: int) -> str:
     if seconds < 0:
         return f"in {span(seconds)}"
     return "just now" if seconds < 1 else f"{span(seconds)} ago"
+
+
+def coming(at: int, now: int) -> str:
+    """The same of what is due: one that is being made is due now; one that is late shows by how much."""
+    return "now" if 0 <= now - at < _BEING_MADE_MS else age(at, now)
 
 
 def count(number: int, cap: int | None = None) -> str:

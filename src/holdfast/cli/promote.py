@@ -82,8 +82,9 @@ def _sides(source: str, target: str) -> tuple[Side, Side]:
 def _confirmed(here: Side, there: Side, *, undo: bool) -> bool:
     source, target = (there, here) if undo else (here, there)
     click.echo(
-        f"Move every job of {clean(source.shown)} to {clean(target.shown)}? Until it is done, nothing can be enqueued; "
-        "processes must then be started with the new address. [y/N] ",
+        f"Move every job of {clean(source.shown)} to {clean(target.shown)}? Claims stop at once; when "
+        "nothing runs any more, it is closed, and enqueues fail (STORE_MOVED) until processes are started with the new "
+        "address. [y/N] ",
         nl=False,
         err=True,
     )

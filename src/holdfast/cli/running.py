@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.ending import colour, note
+from holdfast.cli.logs import log_option
 from holdfast.cli.numbers import Finite
 from holdfast.cli.opening import chosen_signal, chosen_url, flagged_url
 from holdfast.cli.plain import clean, many
@@ -15,11 +17,10 @@ from holdfast.worker.options import STOP_SECONDS, Options
 from holdfast.worker.places import MOST_READY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from holdfast.worker.application import Described
     from holdfast.worker.supervisor import Supervisor
-
-_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 def worker_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,8 +40,7 @@ def worker_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--no-signals", is_flag=True, help="Find new jobs by polling alone."),
         click.option("--stop-seconds", default=STOP_SECONDS, show_default=True, type=Finite(0, 3600),
                      help="How long running jobs may go on after the first signal to stop."),
-        click.option("--log-level", default="WARNING", show_default=True,
-                     type=click.Choice(_LEVELS, case_sensitive=False), help="What is told on standard error."),
+        log_option,
     )  # fmt: skip
     for option in reversed(options):
         function = option(function)
@@ -83,19 +83,32 @@ def parse_queues(text: str | None) -> dict[str, int | None] | None:
 def announce(supervisor: Supervisor) -> None:
     """The banner: what is drawn from, and by how many."""
     app, options = supervisor.app, supervisor.options
-    types = ", ".join(clean(one["type"]) for one in app.types) or "no types: register handlers with @app.job"
+    types = ", ".join(clean(one["type"]) for one in app.types)
     queues = ", ".join(f"{clean(name)}={places}" if places else clean(name) for name, places in app.queues.items())
     processes = many(options.processes, "process", plural="processes")
     click.echo(f"holdfast worker {options.spec}: {processes}, store {_without_secret(app.url)}", err=True)
-    click.echo(f"  queues {queues or '-'}; types {types}", err=True)
+    click.echo(f"  queues {queues or '-'}; types {types or '-'}", err=True)
+    for warning in _doubts(app):
+        click.echo(click.style("  warning:", fg="yellow") + f" {clean(warning)}", err=True, color=colour())
     click.echo("  Ctrl-C stops it: what runs may finish; a second one stops it at once", err=True)
 
 
-def set_up_logging(level: str) -> None:
-    """Messages to standard error."""
-    import logging  # noqa: PLC0415
+def ended(code: int) -> None:
+    """Say that all is over, and end the command with its exit code."""
+    if code:
+        click.get_current_context().exit(code)
+    note("stopped")
 
-    logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+def _doubts(app: Described) -> Iterator[str]:
+    """What may be meant, and is more often a slip."""
+    if not app.types:
+        yield "it has no types, so nothing will run: register handlers with @app.job in what MODULE imports"
+        return
+    named = {one["queue"] for one in app.types}
+    for queue in app.queues:
+        if queue not in named:
+            yield f"no handler names queue {queue}: only jobs that are enqueued there by name come from it"
 
 
 def _without_secret(url: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.opening import json_option, opened, url_option
-from holdfast.cli.plain import age, count
+from holdfast.cli.plain import age, coming, count
 from holdfast.cli.render import Cell, Column, show_list, show_table
 from holdfast.cli.tree import Command
 from holdfast.cli.verbs import dated
@@ -68,7 +68,7 @@ def _row(schedule: Schedule, now: int) -> list[object]:
         schedule.plan.words(),
         schedule.plan.type,
         state(schedule),
-        "" if schedule.idle else age(schedule.next_tick, now),
+        "" if schedule.idle or schedule.next_tick is None else coming(schedule.next_tick, now),
         age(schedule.last_tick, now),
         count(schedule.fired),
         Cell(count(schedule.skipped), "yellow" if schedule.skipped else ""),

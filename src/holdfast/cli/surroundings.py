@@ -28,17 +28,21 @@ _SAMPLE_S, _STEP_S = 0.1, 0.05
 _FIRST_YEAR = 1_735_689_600  # 2025: a clock before it was never set
 
 
-def libraries(app: App) -> Iterator[Finding]:
-    """The versions in use, and whether the SQLite library is one that may write the file."""
+def versions(driver: str) -> Iterator[Finding]:
+    """What is installed here."""
     yield Finding("ok", "holdfast", f"{holdfast.__version__} on Python {platform.python_version()}")
-    packages = ", ".join(f"{name} {version(name)}" for name in ("apsw", "pydantic", "click", "rich"))
+    packages = ", ".join(f"{name} {version(name)}" for name in (driver, "pydantic", "click", "rich"))
     yield Finding("ok", "libraries", packages)
+
+
+def library(app: App) -> Iterator[Finding]:
+    """Whether the SQLite library is one that may write the file."""
     location = app.desk.store.location  # type: ignore[attr-defined]  # the caller has seen that the store is a file
-    library = _library(location.driver)
-    if is_safe(library):
-        yield Finding("ok", "sqlite", f"{library} by {location.driver}")
+    found = _library(location.driver)
+    if is_safe(found):
+        yield Finding("ok", "sqlite", f"{found} by {location.driver}")
         return
-    text = f"{library} by {location.driver} has the WAL-reset bug: two processes that write can corrupt the file"
+    text = f"{found} by {location.driver} has the WAL-reset bug: two processes that write can corrupt the file"
     level = "warn" if location.allow_unsafe_sqlite else "bad"
     yield Finding(level, "sqlite", text, "use the default driver (apsw), or a library from 3.51.3 on")
 

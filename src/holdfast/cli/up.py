@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
+from holdfast.cli.logs import set_up_logging
 from holdfast.cli.opening import flagged_url, signal_required_option, url_option
-from holdfast.cli.running import announce, options_of, set_up_logging, worker_options
+from holdfast.cli.running import announce, ended, options_of, worker_options
 from holdfast.cli.tree import Command
 
 
@@ -28,7 +29,7 @@ def command(app: str, url: str | None, host: str, port: int, *, require_signal: 
 
     check_libraries()
     set_up_logging(given["log_level"])
-    serve = [app, "--host", host, "--port", str(port)]
+    serve = [app, "--host", host, "--port", str(port), "--log-level", given["log_level"]]
     if (flagged := flagged_url(url)) is not None:
         serve += ["--url", flagged]
     if require_signal:
@@ -36,5 +37,4 @@ def command(app: str, url: str | None, host: str, port: int, *, require_signal: 
     options = options_of(app, url, given)
     with listen(host, port) as listener:  # before anything is started: without its page it would not be what was asked
         code = run_up(options, serve, listener, announce)
-    if code:
-        click.get_current_context().exit(code)
+    ended(code)

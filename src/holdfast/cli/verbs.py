@@ -9,8 +9,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.engine import jobs
-from holdfast.engine.explain import ALIVE_MS
 from holdfast.engine.figures import statistics
+from holdfast.engine.takers import ALIVE_MS
 from holdfast.model.errors import Conflict
 from holdfast.model.status import Status
 
@@ -66,10 +66,9 @@ def queue_is_known(tx: Transaction, queue: str) -> bool:
     return any(line["queue"] == queue for line in statistics(tx)["lines"]) or any(lane[0] == queue for lane in lanes)
 
 
-def queues_of(tx: Transaction, kind: str) -> list[str]:
-    """The queues that live workers take jobs of a type from."""
-    workers = tx.workers(tx.now - ALIVE_MS)
-    return sorted({queue for worker in workers for queue, known, _ in worker["lanes"] if known == kind})
+def taken(tx: Transaction) -> set[tuple[str, str]]:
+    """What live workers take: queue and type."""
+    return {(queue, kind) for worker in tx.workers(tx.now - ALIVE_MS) for queue, kind, _ in worker["lanes"]}
 
 
 def retry_page(tx: Transaction, before: str | None, *, actor: str, **where: str | None) -> Page:

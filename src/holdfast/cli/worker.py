@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
+from holdfast.cli.logs import set_up_logging
 from holdfast.cli.opening import url_option
-from holdfast.cli.running import announce, options_of, set_up_logging, worker_options
+from holdfast.cli.running import announce, ended, options_of, worker_options
 from holdfast.cli.tree import Command
 
 
@@ -32,6 +33,4 @@ def command(app: str, url: str | None, **given: Any) -> None:
     from holdfast.process import run_worker  # noqa: PLC0415
 
     set_up_logging(given["log_level"])
-    code = run_worker(options_of(app, url, given), announce)
-    if code:
-        click.get_current_context().exit(code)
+    ended(run_worker(options_of(app, url, given), announce))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.jobs import get
 from holdfast.engine.over_limit import Reason, over_limit
+from holdfast.engine.takers import nobody_takes
 from holdfast.model import stamp
 from holdfast.model.held import ALONE, BEHIND, BLOCKED, GROUP_PAUSED, LIMITED, TENANT_PAUSED
 from holdfast.model.job import raised_at, raised_from
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from holdfast.model.job import Job
     from holdfast.store.port import Transaction
 
-ALIVE_MS = 90_000  # a worker not heard of for so long is taken for gone
 BEGUN_MS = 2_500  # a claim older than this has begun, or was handed back
 CAP = 100_000
 PARENTS_NAMED = 5
@@ -60,7 +60,7 @@ def _waiting(tx: Transaction, job: Job) -> list[Reason]:
         reasons.append(Reason("ALONE", "a process it ran in died: it runs next in a process of its own"))
     if job.held & LIMITED:
         reasons += over_limit(tx, job, in_line=due <= tx.now)
-    reasons += _workers(tx, job)
+    reasons += nobody_takes(tx, job)
     if not reasons:
         ahead = tx.ahead(job, CAP)
         many = f"{CAP}+ jobs" if ahead >= CAP else _many(ahead, "job")
@@ -88,29 +88,6 @@ def _paused(tx: Transaction, job: Job) -> list[Reason]:
         else Reason("PAUSED", f"{scope} {name!r} was paused, and is no more: resume it once again")
         for scope, name in wanted
     ]
-
-
-def _workers(tx: Transaction, job: Job) -> list[Reason]:
-    workers = tx.workers(tx.now - ALIVE_MS)
-    lanes = [lane for worker in workers for lane in worker["lanes"]]
-    if not workers:
-        return [Reason("NO_WORKER", "no worker has been heard of lately: start one with `holdfast worker MODULE:APP`")]
-    elsewhere = sorted({queue for queue, kind, _ in lanes if kind == job.type and queue != job.queue})
-    hint = f"; its type is known on {_named(elsewhere)}: enqueue it there" if elsewhere else ""
-    if not any(queue == job.queue for queue, _, _ in lanes):
-        return [Reason("NO_WORKER_FOR_QUEUE", f"no worker draws from queue {job.queue!r}{hint}")]
-    known = sorted({version for queue, kind, version in lanes if (queue, kind) == (job.queue, job.type)})
-    if not known:
-        advice = hint or ": is it spelt right?"
-        return [Reason("UNKNOWN_TYPE", f"no worker of its queue knows the type {job.type!r}{advice}")]
-    if job.payload_version not in known:
-        return [
-            Reason(
-                "UNKNOWN_VERSION",
-                f"workers know version {known[-1]} of its payload, not {job.payload_version}",
-            )
-        ]
-    return []
 
 
 def _running(tx: Transaction, job: Job) -> Reason:
@@ -181,10 +158,6 @@ def _cut(message: str) -> str:
 
 def _many(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _named(queues: list[str]) -> str:
-    return f"queue{'s' * (len(queues) > 1)} {', '.join(map(repr, queues))}"
 
 
 def _span(ms: int) -> str:

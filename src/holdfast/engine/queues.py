@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
-from holdfast.engine.explain import ALIVE_MS
 from holdfast.engine.figures import statistics
+from holdfast.engine.takers import ALIVE_MS
 from holdfast.model import stamp
 from holdfast.model.request import check_name
 

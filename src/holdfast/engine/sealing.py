@@ -13,7 +13,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.model.errors import BadInput
+from holdfast.model.errors import BadInput, install
 from holdfast.model.job import loads
 
 VARIABLE = "HOLDFAST_SECRET"
@@ -60,7 +60,7 @@ def _keys(environment: Mapping[str, str]) -> list[tuple[str, bytes]]:
     try:
         import cryptography  # noqa: F401, PLC0415  # only those who are given answers need it
     except ImportError:
-        raise BadInput("NO_SECRET", "data is kept encrypted: install Holdfast with its extra encryption") from None
+        raise BadInput("NO_SECRET", f"data is kept encrypted: {install('encryption')}") from None
     given = environment.get(VARIABLE, "").split()
     if not given:
         raise BadInput("NO_SECRET", f"data is kept encrypted: set {VARIABLE} here and where workers run; {_ADVICE}")

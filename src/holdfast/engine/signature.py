@@ -30,7 +30,7 @@ class Signature:
 
     def __init__(self, function: Callable[..., Any], context_type: type) -> None:
         self.context_name: str | None = None
-        self._name = function.__qualname__
+        self._name = function.__qualname__.rpartition("<locals>.")[2]  # where it was defined is of no use to a caller
         self._positional: list[str] = []
         self._more: TypeAdapter[dict[str, Any]] | None = None
         fields: dict[str, Any] = {}
@@ -165,7 +165,7 @@ class ListSignature(Signature):
 
     def __init__(self, function: Callable[..., Any], context_type: type) -> None:
         self.context_name = None
-        self._name = function.__qualname__
+        self._name = function.__qualname__.rpartition("<locals>.")[2]  # where it was defined is of no use to a caller
         self._more = None
         self._simple = False
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from importlib.util import find_spec
 
-from holdfast.model.errors import BadInput, HoldfastError
+from holdfast.model.errors import BadInput, HoldfastError, install
 
 HOST = "127.0.0.1"
 PORT = 8321
@@ -43,7 +43,7 @@ def check_libraries() -> None:
     """Refuse to begin where the extra is not installed."""
     missing = [name for name in LIBRARIES if find_spec(name) is None]
     if missing:
-        raise BadInput("BAD_OPTION", f"the HTTP door needs {', '.join(missing)}: install Holdfast with its extra http")
+        raise BadInput("BAD_OPTION", f"the HTTP door needs {', '.join(missing)}: {install('http')}")
 
 
 def shown(listener: socket.socket) -> str:

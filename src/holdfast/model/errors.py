@@ -27,6 +27,7 @@ from __future__ import annotations
 
 CODES: dict[str, str] = {
     "BAD_OPTION": "an option is unknown, or its value cannot be",
+    "APP_NOT_LOADED": "the module of the application raised an error while it was imported",
     "PRIORITY_OUT_OF_RANGE": "priority is a whole number from 1 (first) to 10",
     "BAD_DATE": "scheduled_at or delay is not a usable point in time",
     "BAD_NAME": "a type, queue, tenant, group or key is empty, too long or has control characters",
@@ -164,6 +165,11 @@ class JobCancelled(ResultError):
 
 class ResultTimeout(ResultError):
     """The job has not ended yet."""
+
+
+def install(extra: str) -> str:
+    """What to do where the libraries of an extra are missing. Holdfast is not on the package index."""
+    return f'install the extra {extra}, for example by pip install "/path/to/the/clone[{extra}]"'
 
 
 class HandlerSignal(Exception):  # these are verdicts of a handler, not errors of ours

@@ -250,7 +250,10 @@ def _milliseconds(what: str, code: str, duration: object) -> int:
     if hasattr(duration, "total_seconds"):
         duration = duration.total_seconds()
     if isinstance(duration, bool) or not isinstance(duration, int | float):
-        raise BadInput(code, f"{what} is a number of seconds or a timedelta, not {type(duration).__name__}")
+        kind = type(duration).__name__
+        raise BadInput(
+            code, f"{what} is a number of seconds or a timedelta, not {kind}: write 300, or timedelta(minutes=5)"
+        )
     try:
         return int(duration * 1000)
     except (OverflowError, ValueError):  # infinity, not a number

@@ -160,7 +160,7 @@ class Side(ABC):
             raise StoreError(
                 "STORE_MOVED", f"{self.shown} is closed: its jobs were moved to {mark.peer}; give another target"
             )
-        full = [f"{count:,} rows in {name}" for name, count in self.sizes().items() if count]
+        full = [f"{count:,} row{'s' * (count > 1)} in {name}" for name, count in self.sizes().items() if count]
         if full:
             raise StoreError(
                 "TARGET_NOT_EMPTY",

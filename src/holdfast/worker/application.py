@@ -1,14 +1,11 @@
-"""Find the user's application, and describe it to a supervisor that never imports it."""
+"""The user's application, and how it is described to a supervisor that never imports it."""
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from holdfast.model.alert import Alarm
 from holdfast.model.backoff import Backoff
-from holdfast.model.errors import BadInput
 from holdfast.model.lease import Lane
 from holdfast.model.limit import Limit
 from holdfast.model.policy import Policy
@@ -42,38 +39,6 @@ class Application(Protocol):
 
     def use(self, url: str) -> None:
         """Work with another store than the one the code names."""
-
-
-def load_app(spec: str, folder: str | None = None, url: str | None = None, signal: str | None = None) -> Application:
-    """The application at `module:attribute` (attribute `app` by default); a function there is called to make it.
-
-    `url` replaces the store that it names; `signal` holds where it names none.
-    """
-    module_name, _, attribute = spec.partition(":")
-    if folder is not None and folder not in sys.path:
-        sys.path.insert(0, folder)
-    try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and module_name.startswith(error.name):
-            raise BadInput("BAD_OPTION", f"there is no module {module_name!r} here: write module:app") from None
-        raise
-    app: Any = getattr(module, attribute or "app", None)
-    if app is None:
-        raise BadInput(
-            "BAD_OPTION", f"module {module_name!r} has no {attribute or 'app'!r}: write module:name_of_the_app"
-        )
-    if callable(app) and not hasattr(app, "registry"):
-        app = app()
-    if not hasattr(app, "registry"):
-        raise BadInput("BAD_OPTION", f"{spec!r} is a {type(app).__name__}, not a holdfast.App")
-    for name in app.imports:
-        import_module(name)
-    if signal and app.signal_by is None:
-        app.signal_by, url = signal, url or app.url
-    if url:
-        app.use(url)
-    return app  # type: ignore[no-any-return]
 
 
 def describe(app: Application) -> dict[str, Any]:

@@ -90,4 +90,4 @@ class Nursery:
 def _report(message: Mapping[str, Any]) -> None:
     if os.environ.get("HOLDFAST_DEBUG"):
         sys.stderr.write(message.get("traceback", ""))
-    sys.stderr.write(f"the application could not be loaded: {message.get('error', '')}\n")
+    sys.stderr.write(f"error {message['code']}: {message['error']}\n")

@@ -17,14 +17,12 @@ import traceback
 from contextlib import suppress
 from typing import Any
 
-from holdfast.model.errors import HoldfastError, StoreError
-from holdfast.model.failure import failure_of, scrub
-from holdfast.worker.application import Application, describe, load_app
+from holdfast.model.errors import StoreError
+from holdfast.worker.application import Application, describe
 from holdfast.worker.channel import Channel
 from holdfast.worker.child import child_main
 from holdfast.worker.death import die_with, kill_group
-
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120
+from holdfast.worker.loading import load_app, not_loaded
 
 
 def main(arguments: list[str]) -> int:
@@ -40,28 +38,14 @@ def main(arguments: list[str]) -> int:
         app.registry.policies()
         told = describe(app)
     except BaseException as error:  # noqa: BLE001  # user code may raise anything while it is imported
-        channel.send({"error": _what_went_wrong(error), "traceback": traceback.format_exc()})
+        told_why = not_loaded(error)
+        channel.send({"code": told_why.code, "error": str(told_why), "traceback": traceback.format_exc()})
+        channel.close()
         return 2
     _warm_up(app)
     channel.send({"hello": told})
     _serve(channel, app)
     return 0
-
-
-def _what_went_wrong(error: BaseException) -> str:
-    """One line that a person can act on: what was raised and, in code that is not ours, where."""
-    if isinstance(error, HoldfastError):
-        return str(error)
-    failure = failure_of(error)
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
-    where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
-    if isinstance(error, SyntaxError) and error.filename:
-        where = f" ({error.filename}, line {error.lineno})"
-    return f"{failure.kind}: {scrub(failure.message)}{where}"
-
-
-def _is_ours(filename: str) -> bool:
-    return filename.startswith(("<frozen", _PACKAGE))
 
 
 def _warm_up(app: Application) -> None:

@@ -29,7 +29,7 @@ def provider(environment: Mapping[str, str]) -> Iterator[Line]:
     elif not choice.key_in(environment, chosen.key_name):
         yield "bad", "provider", f"rules are used: {chosen.key_name} holds no key ({choice.KEY} names another variable)"
     elif find_spec("anthropic") is None:
-        yield "bad", "provider", "rules are used: pip install 'holdfast[claude]'"
+        yield "bad", "provider", "rules are used: pip install '/path/to/the/clone[claude]'"
     else:
         yield "ok", "provider", f"{chosen.model} at {chosen.url}, with the key in {chosen.key_name}"
 

@@ -138,7 +138,7 @@ class Claude:
         try:
             from holdfast_pipelines.providers import wire  # noqa: PLC0415  # the SDK takes a second to load
         except ImportError:
-            raise Declined("is not installed: pip install 'holdfast[claude]'", pause=LONGEST_WAIT) from None
+            raise Declined("is not installed: pip install '/path/to/the/clone[claude]'", pause=LONGEST_WAIT) from None
         # No token is shorter than a byte.
         most = self.price.of(len(json.dumps(request, ensure_ascii=False).encode()) + _UNSEEN, _MOST_OUT)
         held, spent = self.purse.reserve(most), most

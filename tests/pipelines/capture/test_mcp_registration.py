@@ -117,5 +117,8 @@ def test_without_the_extra_it_says_what_to_install(home, command):
         check=False, stdin=subprocess.DEVNULL, timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
-    assert "mcp is not installed: install Holdfast with its extra mcp" in done.stderr
+    assert (
+        'mcp is not installed: install the extra mcp, for example by pip install "/path/to/the/clone[mcp]"'
+        in done.stderr
+    )
     assert list(home.project.iterdir()) == []

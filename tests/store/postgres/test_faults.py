@@ -11,7 +11,8 @@ import pytest
 
 from holdfast.model.errors import StoreError
 from holdfast.model.request import NewJob
-from holdfast.store.postgres.connection import translate
+from holdfast.store.postgres.connection import Connection, translate
+from holdfast.store.postgres.location import Location
 from holdfast.store.postgres.store import TRIES
 from tests.store.given import DONE, claim, enqueue, finish, get, listed, running, write
 from tests.store.postgres.blackhole import Proxy
@@ -33,6 +34,13 @@ def refusal(call):
     with pytest.raises(StoreError) as caught:
         call()
     return caught.value
+
+
+def test_a_server_that_is_not_there_is_told_in_one_line():
+    error = refusal(lambda: Connection.open(Location("postgresql://127.0.0.1:1/jobs")))
+    assert error.code == "STORE_UNAVAILABLE"
+    assert "Connection refused Is the server running" in str(error)
+    assert str(error).isprintable()
 
 
 def test_a_connection_lost_between_two_calls_is_opened_again(pg, kill):

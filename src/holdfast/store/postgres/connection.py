@@ -101,7 +101,7 @@ class Connection:
         except psycopg.Error as error:
             raise StoreError(
                 "STORE_UNAVAILABLE",
-                f"{location.shown}: {str(error).strip()}; check the address, and that the server runs",
+                f"{location.shown}: {' '.join(str(error).split())}; check the address, and that the server runs",
             ) from error
         raw.deadline = location.longest_wait
         # Through a pooler a session may come to us that another client made listen; the driver would keep what it hears

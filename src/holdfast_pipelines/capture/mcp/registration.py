@@ -34,7 +34,10 @@ def entry() -> dict[str, Any]:
 def register(path: Path) -> bool:
     """Whether anything had to be changed."""
     if find_spec("mcp") is None:
-        raise holdfast.BadInput("BAD_OPTION", "mcp is not installed: install Holdfast with its extra mcp")
+        raise holdfast.BadInput(
+            "BAD_OPTION",
+            'mcp is not installed: install the extra mcp, for example by pip install "/path/to/the/clone[mcp]"',
+        )
     settings = _read(path)
     servers = settings.setdefault("mcpServers", {})
     if NAME in servers and not is_ours(servers[NAME]):

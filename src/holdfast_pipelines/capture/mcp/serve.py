@@ -49,7 +49,8 @@ def _built(places: Places) -> Door:
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
         raise holdfast.BadInput(
-            "BAD_OPTION", f"{missing} is not installed: install Holdfast with its extra mcp"
+            "BAD_OPTION",
+            f'{missing} is not installed: install the extra mcp, for example by pip install "/path/to/the/clone[mcp]"',
         ) from None
     finally:
         gc.freeze()

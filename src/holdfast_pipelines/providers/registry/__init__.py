@@ -123,7 +123,7 @@ def _web3() -> Any:
     try:
         import web3  # noqa: PLC0415  # two seconds of a cold process, for uploads alone
     except ImportError:
-        raise NoChain("the extra `chain` is not installed: pip install 'holdfast[chain]'") from None
+        raise NoChain("the extra `chain` is not installed: pip install '/path/to/the/clone[chain]'") from None
     finally:
         sys.setrecursionlimit(limit)  # it lets the whole process recurse further than a stack can bear
     return web3
