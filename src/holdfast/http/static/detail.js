@@ -151,8 +151,16 @@ function unknownRuns(job, history, ended) {
 }
 
 function errorText(error) {
-  const lines = Array.isArray(error.where) ? [...error.where].reverse().map((line) => `at ${line}`) : [];
-  return [`${error.class} (${error.code})`, error.message, ...lines].join("\n");
+  const causes = Array.isArray(error.causes) ? error.causes : [];
+  return [
+    `${error.class} (${error.code})`, error.message, ...raisedAt(error),
+    ...causes.flatMap((cause) => [`from ${cause.class}: ${cause.message}`, ...raisedAt(cause)]),
+  ].join("\n");
+}
+
+/** Where an error was raised, the innermost line first. */
+function raisedAt(error) {
+  return Array.isArray(error.where) ? [...error.where].reverse().map((line) => `at ${line}`) : [];
 }
 
 function relatives(title, jobs) {
