@@ -251,6 +251,18 @@ def test_the_message_of_a_cause_is_scrubbed_and_cut():
     assert len(cause["message"]) == LONGEST_CAUSE
 
 
+class Deadly(Exception):
+    def __str__(self):
+        raise SystemExit("even my text kills")
+
+
+def test_an_error_whose_text_would_end_the_process_is_kept_also_as_a_cause():
+    assert kept(Deadly())["message"] == "(the error has no readable message)"
+    error = ValueError("x")
+    error.__context__ = Deadly()
+    assert kept(error)["causes"][0]["message"] == "(the error has no readable message)"
+
+
 def test_notes_are_part_of_the_message():
     error = ValueError("wrong")
     error.add_note("in row 7")

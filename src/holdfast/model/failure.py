@@ -75,7 +75,7 @@ def _message_of(error: BaseException) -> str:
     """Its text, and the notes that were added to it."""
     try:
         return "\n".join([str(error), *map(str, getattr(error, "__notes__", ()))])
-    except Exception:  # noqa: BLE001  # an exception's own __str__ may raise anything; the job must still end
+    except BaseException:  # noqa: BLE001  # an exception's own __str__ may raise anything, SystemExit too; the job must end
         return "(the error has no readable message)"
 
 
