@@ -127,10 +127,14 @@ class OwnServer(Server):
         if of_process == os.getpid() and self.folder.exists():
             if self._killed:
                 self.start()  # which takes the memory that the killed one shared
-            if (self.folder / "data" / "postmaster.pid").exists():
-                with suppress(AssertionError):  # it may be gone by itself; the folder goes all the same
-                    self.stop("immediate")
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self._end()
+
+    def _end(self) -> None:
+        """Stop it and remove its folder. It may be gone by itself, and leaves its number behind where it was killed."""
+        if (self.folder / "data" / "postmaster.pid").exists():
+            with suppress(AssertionError):
+                self.stop("immediate")
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _fill(self) -> None:
         """Make the data folder."""
@@ -148,9 +152,7 @@ class OwnServer(Server):
             except FileNotFoundError:
                 continue
             self.folder = left.parent
-            if (self.folder / "data" / "postmaster.pid").exists():
-                self.stop("immediate")
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self._end()
 
     def _run(self, program: str, *arguments: str) -> None:
         extra = (
