@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.engine.leases import exchange
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
+from holdfast.store.port import Order
 from tests.store.given import DAY, MAIL, claim, enqueue, insert, write
 
 MANY = 20_000
@@ -36,11 +38,21 @@ def fill(store, **options):
 
 
 def cost_of_a_claim(store):
+    """The dearer one: by a transaction, or by one statement."""
+    return max(_cost(store, claim), _cost(store, claim_at_once))
+
+
+def _cost(store, way):
     enqueue(store, priority=5)
     taken = []
-    steps = steps_of(store, lambda: taken.extend(claim(store, *LANES, limit=1)))
+    steps = steps_of(store, lambda: taken.extend(way(store, *LANES, limit=1)))
     assert len(taken) == 1
     return steps
+
+
+def claim_at_once(store, *lanes, limit):
+    order = Order("w", lanes, limit, 60_000)
+    return store.write([lambda tx: exchange(tx, (), [order])], hastily=True, briefly=True)[0][0].claims[0]
 
 
 @pytest.mark.parametrize(

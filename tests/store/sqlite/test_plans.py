@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import apsw
 import pytest
 
 from holdfast.model import stamp
@@ -30,6 +31,17 @@ HOT = {
     "lanes": ({"lanes": LANES}, [
         r"SEARCH j USING (COVERING )?INDEX job_queue_due \(queue=\? AND type=\? AND payload_version=\?\)",
         r"SEARCH j USING (COVERING )?INDEX job_queue_due \(queue=\? AND type=\? AND payload_version=\? AND priority>\?\)",
+    ]),
+    "claim_one": ({"lanes": LANES, "owner": "w", "until": NOW, "now": NOW}, [
+        KEY,
+        r"SEARCH head USING PRIMARY KEY \(id=\?\)",
+        r"SEARCH j USING (COVERING )?INDEX job_queue_due \(queue=\? AND type=\? AND payload_version=\?\)",
+        r"SEARCH j USING (COVERING )?INDEX job_queue_due \(queue=\? AND type=\? AND payload_version=\? AND priority>\?\)",
+        (
+            r"SEARCH j USING (COVERING )?INDEX job_queue_due "
+            r"\(queue=\? AND type=\? AND payload_version=\? AND priority=\? AND scheduled_at<\?\)"
+        ),
+        r"SEARCH job_looks USING PRIMARY KEY \(at<\?\)",
     ]),
     "claim": ({"ids": IDS, "owner": "w", "until": NOW, "now": NOW}, [KEY]),
     "claimed": ({"ids": IDS}, [KEY]),
@@ -129,3 +141,10 @@ def test_a_taken_key_is_found_by_the_index_of_keys(filled):
     probed = {cursors.get(step[2]) for step in steps if step[1] == "NoConflict"}
     assert "job_queue_keys" in probed
     assert [step for step in steps if step[1] in ("Rewind", "Last") and step[2] in cursors] == []
+
+
+def test_a_statement_is_planned_once_and_not_for_each_value(filled):
+    said = [filled._writer.raw.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1)]
+    filled.read(lambda tx: tx.now)
+    said.append(filled._reader.raw.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1))
+    assert said == [1, 1]

@@ -8,20 +8,17 @@ it runs, and hands back the rest; and not for jobs that hold units of a limit, w
 from __future__ import annotations
 
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from holdfast.model import stamp
 from holdfast.model.ids import new_ids
+from holdfast.store.at_once import AtOnce, LongWay
 from holdfast.store.postgres.transaction import PostgresTransaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from holdfast.model.lease import Claim
     from holdfast.model.request import NewJob
     from holdfast.store.port import Order
-    from holdfast.store.postgres.connection import Connection
-    from holdfast.store.sql import Queries
 
 
 def lone_row(job: NewJob, *, about: int, now: int | None) -> dict[str, object]:
@@ -46,34 +43,16 @@ def lone_row(job: NewJob, *, about: int, now: int | None) -> dict[str, object]:
     }
 
 
-def taken_at_once(call: Callable[[Any], Any], connection: Connection, queries: Queries) -> list[Any]:
-    """The answer of a call that claims and does nothing else, if it finds something; else nothing was done."""
-    try:
-        return [call(_Claims(connection, queries, 0))]
-    except _LongWay:
-        return []
-
-
-class _LongWay(Exception):
-    """It takes a transaction."""
-
-
-class _Claims(PostgresTransaction):
-    """Claims by a statement each. Whoever finds nothing asks further, and that takes the long way."""
+class LoneClaims(AtOnce, PostgresTransaction):
+    """Claims by a statement each."""
 
     __slots__ = ()
 
     def stir(self) -> None:
         if self.queries.kept.get("lines", 0.0) > monotonic():  # then lines of limits are looked at first
-            raise _LongWay
-
-    def admit(self, orders: Sequence[Order] = (), most: int | None = None) -> int:  # noqa: ARG002
-        return 0  # the next exchange does it
+            raise LongWay
 
     def claim(self, order: Order) -> list[Claim]:
         return self.claim_at_once(order)
 
-    def run(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:  # noqa: ARG002
-        raise _LongWay
-
-    change = run_again = run  # type: ignore[assignment]
+    run_again = AtOnce.run

@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.model.errors import StoreError
 from holdfast.model.news import News
+from holdfast.store.at_once import taken_at_once
 from holdfast.store.postgres.base import array, read_file
 from holdfast.store.postgres.connection import Connection, is_busy, is_missing_table, is_ours, translate
 from holdfast.store.postgres.crowd import Crowd, stands_behind
 from holdfast.store.postgres.joins import Joins
 from holdfast.store.postgres.location import Location
-from holdfast.store.postgres.lone import lone_row, taken_at_once
+from holdfast.store.postgres.lone import LoneClaims, lone_row
 from holdfast.store.postgres.schema import migrate, moved_away, require_schema
 from holdfast.store.postgres.transaction import PostgresTransaction
 from holdfast.store.sql import Queries, named_placeholders
@@ -212,7 +213,7 @@ class PostgresStore:
         connection = self._current("_writer")
         if connection is None or self._clock or self.location.tenant:
             return []
-        return taken_at_once(call, connection, self.queries)
+        return taken_at_once(call, LoneClaims(connection, self.queries, 0))
 
     def _insert_at_once(self, job: NewJob) -> str | None:
         """One statement that commits by itself: one round trip instead of three. None if its key is taken.

@@ -22,6 +22,7 @@ Parameters = dict[str, "object"] | tuple["object", ...]
 
 # SQLite's primary result codes, which both drivers carry on their exceptions.
 _BUSY, _LOCKED, _READ_ONLY, _IO, _CORRUPT, _FULL, _CANT_OPEN, _NOT_A_DATABASE = 5, 6, 8, 10, 11, 13, 14, 26
+_KEEP_PLANS = 1007  # SQLITE_DBCONFIG_ENABLE_QPSG: a statement has one plan, whatever is bound to it
 _LOG_PAGES = 4_000  # 16 MB: the hot pages of a busy queue are copied into the file once per so many, not four times
 
 _REASONS = {
@@ -67,6 +68,7 @@ class Connection:
         except Exception as error:
             raise translate(error, location.path) from error
         self._last: Any = None
+        self._level = ""  # of `sync`
 
     def execute(self, sql: str, parameters: Parameters | None = None) -> list[tuple[Any, ...]]:
         """Run one statement to its end and give its rows."""
@@ -127,6 +129,7 @@ class Connection:
 
     def prepare(self, synchronous: str, wal_limit: int, *, shares: bool = True) -> None:
         """Set what every connection needs, and make sure that SQLite took it; with `shares`, beside others' tables."""
+        self._keep_plans()
         if self._journal() != "wal":  # which is written into the file
             from holdfast.store.sqlite.schema import refuse_foreign  # noqa: PLC0415
 
@@ -145,14 +148,24 @@ class Connection:
                     "STORE_CANNOT_OPEN",
                     f"{self.location.path}: SQLite answered {name}={got} instead of {expected}: is it a local disk?",
                 )
+        self._level = synchronous
 
     def sync(self, synchronous: str) -> None:
         """How long the next commits wait for the disk."""
-        self.execute(f"pragma synchronous={synchronous}")
+        if synchronous != self._level:
+            self.execute(f"pragma synchronous={synchronous}")
+            self._level = synchronous
 
     def wait_for_locks(self, milliseconds: int) -> None:
         """Let SQLite itself wait for others: for a single look."""
         self.execute(f"pragma busy_timeout={milliseconds}")
+
+    def _keep_plans(self) -> None:
+        """Else a library that can tell how values are spread plans a statement anew for each value that is bound to it:
+        six times the work of running it. Ours have one good plan each.
+        """
+        verb = "config" if self.driver == "apsw" else "setconfig"  # which the standard library has since Python 3.12
+        getattr(self.raw, verb, lambda *_: None)(_KEEP_PLANS, 1)
 
     def _journal(self) -> str:
         return str(self.execute("pragma journal_mode")[0][0]).lower()

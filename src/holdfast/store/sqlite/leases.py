@@ -39,7 +39,7 @@ class LeaseVerbs(Verbs):
         return self._take(self._due(order), order)
 
     def claim_alone(self, order: Order) -> list[Claim]:
-        rows = self.run("due_alone", lanes=_as_json(tuple(order.lanes)), now=self.stamp, limit=order.limit)
+        rows = self.run("due_alone", lanes=as_json(tuple(order.lanes)), now=self.stamp, limit=order.limit)
         return self._take([job_id for (job_id,) in rows], order)
 
     def _take(self, ids: list[str], order: Order) -> list[Claim]:
@@ -84,7 +84,7 @@ class LeaseVerbs(Verbs):
         past = self.ever if due_too else self.stamp
         stamps = [
             row[0]
-            for priority, *lane in self.run("lanes", lanes=_as_json(tuple(lanes)))
+            for priority, *lane in self.run("lanes", lanes=as_json(tuple(lanes)))
             for row in self.run("next_due", priority=priority, now=past, **_lane(lane))
             if row[0] is not None
         ]
@@ -112,7 +112,7 @@ class LeaseVerbs(Verbs):
     def _due(self, order: Order) -> list[str]:
         """The ids to take: lane by lane within a priority, and no further than the order is filled."""
         ids: list[str] = []
-        lanes = self.run("lanes", lanes=_as_json(tuple(order.lanes)))
+        lanes = self.run("lanes", lanes=as_json(tuple(order.lanes)))
         for priority, group in groupby(lanes, key=itemgetter(0)):
             want = order.limit - len(ids)
             heads = [
@@ -195,5 +195,5 @@ def _write(value: object) -> str:
 
 
 @lru_cache(maxsize=64)
-def _as_json(lanes: tuple[Lane, ...]) -> str:
+def as_json(lanes: tuple[Lane, ...]) -> str:
     return json.dumps(list(dict.fromkeys(lanes)))

@@ -54,7 +54,7 @@ class SqliteStore:
         self._floor = space_floor
         self._room, self._look_at = 0, 0.0  # what may be written without a look at the disk, and until when
         self._patience = patience
-        self._haste = PATIENCE
+        self._haste, self._level = PATIENCE, self.location.synchronous
         self._migrates = migrates
         self._writer: Connection | None = None
         self._reader: Connection | None = None
@@ -94,6 +94,7 @@ class SqliteStore:
         if job.group is not None or job.tenant:
             return self._insert_usually(job)
         connection = self._writing()
+        connection.sync(self._level)
         self._check_space(len(job.payload))
         sql, in_order = self.queries.by_place("insert")
         here = begun(connection, self.queries, self._clock(), self._check_space)
@@ -123,6 +124,7 @@ class SqliteStore:
 
     def begin(self) -> SqliteTransaction:
         connection = self._writing()
+        connection.sync(self._level)
         self.retrying(connection, connection.begin)
         # The instant is read under the lock: a later transaction never has an earlier one.
         self._open = begun(connection, self.queries, self._clock(), self._check_space)
@@ -136,6 +138,8 @@ class SqliteStore:
         except Exception as error:
             transaction.connection.roll_back()
             raise translate(error, self.location.path) from error
+        if self.watched:  # what a worker does next is claim, and somebody waits for that
+            transaction.connection.sync("normal")
         return transaction.news
 
     def roll_back(self) -> None:
@@ -216,18 +220,24 @@ class SqliteStore:
 
     def _write_hastily(self, call: Callable[[Any], Any], *, briefly: bool) -> tuple[list[Any], News]:
         """Do not wait for the disk. The log is written in order, so the next durable commit takes this one with it."""
-        self._haste = BRIEFLY if briefly else HASTILY
+        self._haste, self._level = BRIEFLY if briefly else HASTILY, "normal"
+        try:
+            taken = self._take_at_once(call) if briefly else []
+            return (taken, News()) if taken else self._write_alone(call)
+        finally:
+            self._haste, self._level = PATIENCE, self.location.synchronous
+
+    def _take_at_once(self, call: Callable[[Any], Any]) -> list[Any]:
+        """The answer of a call that claims; none if it takes the long way, which knows what to do about an error."""
+        from holdfast.store.at_once import taken_at_once  # noqa: PLC0415  # a cold hook claims nothing
+        from holdfast.store.sqlite.lone import LoneClaims  # noqa: PLC0415
+
         try:
             connection = self._writing()
-            connection.sync("normal")
-            try:
-                return self._write_alone(call)
-            finally:
-                connection.sync(self.location.synchronous)
-        except Exception as error:  # noqa: BLE001  # the caller gets it as the answer
-            return [self._told(error)], News()
-        finally:
-            self._haste = PATIENCE
+            connection.sync(self._level)
+            return taken_at_once(call, LoneClaims(connection, self.queries, self._clock(), self._check_space))
+        except Exception:  # noqa: BLE001  # a lock that is taken, most often
+            return []
 
     def _told(self, error: Exception) -> Exception:
         if isinstance(error, HoldfastError) or self._writer is None or not self._writer.is_ours(error):

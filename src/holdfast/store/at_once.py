@@ -1,0 +1,42 @@
+"""A claim that is one statement and commits by itself: what a woken worker tries first, because nothing is quicker.
+
+It writes nothing but the claim, so it will not do for jobs with limits, whose units belong to the same commit. Where it
+finds nothing, or lines of limits are to be looked at, the usual transaction follows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from holdfast.store.port import Order, Transaction
+
+
+def taken_at_once(call: Callable[[Any], Any], claims: Transaction) -> list[Any]:
+    """The answer of a call that claims and does nothing else, if it finds something; else nothing was done."""
+    try:
+        return [call(claims)]
+    except LongWay:
+        return []
+
+
+class LongWay(Exception):
+    """It takes a transaction."""
+
+
+class AtOnce:
+    """The verbs of a transaction that claims by a statement of its own. Whoever finds nothing asks further."""
+
+    __slots__ = ()
+
+    def admit(self, orders: Sequence[Order] = (), most: int | None = None) -> int:  # noqa: ARG002
+        """The next exchange does it."""
+        return 0
+
+    def run(self, query: str, **parameters: object) -> NoReturn:  # noqa: ARG002
+        """Whatever it is, it is not the claim."""
+        raise LongWay
+
+    change = run
