@@ -25,6 +25,7 @@ PEERS = {
     "persist-queue": "persist_queue",
     "honker": "honker",
 }
+BARE = "bare pair"  # of processes, without a queue: what this machine allows in this hour
 LONGEST = 300  # seconds of one measurement
 LONGEST_DRAIN = 1_800
 CLEAN_UP = 15
@@ -74,17 +75,19 @@ class Setting:
         sizes = self.sizes
         drained = sizes.drain_fast if name in self.fast else sizes.drain
         given = {"W1": sizes.each, "W2": sizes.bulk, "W4": sizes.pick_up, "memory": sizes.memory}
-        return lambda: _measured(self, self.peers[name], work, given.get(work, drained))
+        peer = self.peers.get(name, name.replace(" ", "_"))
+        return lambda: _measured(self, peer, work, given.get(work, drained))
 
 
 def groups(setting: Setting, names: list[str], only: frozenset[str]) -> list[list[Workload]]:
     """All in one group: every peer once a round."""
+    floor = [BARE] if OURS in names else []
     below = Below(OURS, "p50 ms", 1.5), Below(OURS, "p99 ms", 5), Below(OURS, "idle CPU %", 1)
     made = [
         workload("W1", "enqueue one at a time", names, setting),
         workload("W2", "enqueue in bulk", names, setting, AtLeast(OURS, "FlexiQ", 2)),
         _drains(names, setting),
-        workload("W4", "an idle worker, then a job every 20 ms", names, setting, *below),
+        workload("W4", "an idle worker, then a job every 20 ms", [*names, *floor], setting, *below),
         _growth(names, setting),
         *kills(names, setting),
         memory(names, setting),
@@ -146,7 +149,7 @@ def memory(names: list[str], setting: Setting) -> Workload:
 
 
 def _measured(setting: Setting, peer: str, work: str, jobs: int) -> Sample:
-    environment = setting.environments[peer]
+    environment = setting.environments[peer if peer in setting.environments else PEERS[OURS]]
     if environment.fault:
         return Sample(fault=environment.fault)
     folder = tempfile.TemporaryDirectory(dir=setting.folder, ignore_cleanup_errors=True)

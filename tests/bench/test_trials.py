@@ -18,9 +18,9 @@ from holdfast.cli.measures import ruler, trials
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def measured(folder: Path, work: str, jobs: int = 100, **settings: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "bench.peers.client", "ours", work, str(jobs), str(folder)]
-    environment = os.environ | settings
+def measured(folder: Path, work: str, jobs: int = 100, *, peer: str = "ours", **settings: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "bench.peers.client", peer, work, str(jobs), str(folder)]
+    environment = os.environ | settings | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True, text=True, timeout=120)
     said: dict[str, Any] = json.loads(done.stdout.partition("RESULT ")[2])
     assert said["fault"] == ""
@@ -42,8 +42,9 @@ def test_a_drain_is_measured_by_its_record(tmp_path, work, processes):
 
 
 @pytest.mark.slow
-def test_an_idle_worker_is_measured_before_and_while_jobs_come(tmp_path):
-    figures = measured(tmp_path, "W4", 20, BENCH_IDLE_SECONDS="0.2")["figures"]
+@pytest.mark.parametrize("peer", ["ours", "bare_pair"])
+def test_an_idle_worker_is_measured_before_and_while_jobs_come(tmp_path, peer):
+    figures = measured(tmp_path, "W4", 20, peer=peer, BENCH_IDLE_SECONDS="0.2")["figures"]
     assert 0 < figures["p50 ms"] <= figures["p95 ms"] <= figures["p99 ms"]
     assert figures["idle CPU %"] < 100
     assert ruler.Record(tmp_path / "record").count() == 21
