@@ -33,9 +33,16 @@ def test_slow_jobs_are_not_held_ready(seconds: float):
     assert run_some(pool(1), seconds).wanted() == 1
 
 
-def test_quick_jobs_are_held_ready_up_to_the_prefetch():
-    assert run_some(pool(10), 0.001).wanted() == 310
-    assert run_some(pool(10, prefetch=50), 0.001).wanted() == 60
+@pytest.mark.parametrize(("prefetch", "half"), [(300, 155), (50, 30), (4, 10)])
+def test_quick_jobs_are_held_ready_up_to_the_prefetch_half_of_them_at_a_time(prefetch, half):
+    one = run_some(pool(10, prefetch=prefetch), 0.001)
+    assert one.wanted() == half
+    one.running = 10
+    one.ready.extend([("waits", 1.0)] * (half - 10))
+    rest = one.wanted()
+    assert rest == prefetch + 10 - half
+    one.ready.extend([("waits", 1.0)] * rest)
+    assert one.wanted() == 0
 
 
 def test_without_prefetch_nothing_is_held_ready():

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from holdfast.model.lease import Claim, Lane
 
 LONGEST_WAIT = 0.25  # seconds a job held ready may be expected to wait
-MOST_READY = 600
+MOST_READY = 1300
 _PATIENCE = 1.0  # seconds after which a job held ready is handed back, at most
 _MEMORY = 0.1  # weight of the newest duration in the average
 
@@ -39,9 +39,13 @@ class Places:
 
     def wanted(self) -> int:
         """How many jobs to claim: one for each free place, and as many more as will begin soon."""
-        missing = self.free + self._ahead() - len(self.ready)
+        ahead = self._ahead()
+        missing = self.free + ahead - len(self.ready)
         # Few at a time would make many small commits; a free place is always worth one.
-        return missing if self.free > len(self.ready) or missing * 4 > self._ahead() else 0
+        if self.free <= len(self.ready) and missing * 4 <= ahead:
+            return 0
+        # Half of them at a time: these run while the store is asked for the others.
+        return min(missing, max(self.free, (self.places + ahead) // 2))
 
     def joins(self) -> bool:
         """Whether the next job needs no place of its own."""

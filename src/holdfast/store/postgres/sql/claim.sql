@@ -1,9 +1,9 @@
 -- claim: take the best due jobs of some lanes under a lease; each claim is a new token and one more attempt. A row that
 -- another claim has in its hands is passed by; the last columns tell how many were found, so that the caller sees it, and
 -- how many entries of the index this session has read of late, the dead among them, and whether lines of limits are to be
--- looked at. What was found is locked by its id:
--- the checks of the table say what waits, for where it is named by its status, and the statistics are from a time when
--- nothing waited, the planner reads all that waits instead. Its parameters stand in selects of their own, which hide them
+-- looked at. What was found is locked and written by its place in the table: no index is asked again, and the planner has no
+-- choice. By its status it would be a bad one where the statistics are from a time when nothing waited, so the checks of
+-- the table say what waits. Whoever was moved meanwhile is passed by. The parameters stand in selects of their own, which hide them
 -- from the planner: so a plan for these very values looks no better than the one that is kept for all. Without an instant it
 -- stands in no transaction, and takes the database's time; then `plain` has it take nothing where a job with limits is
 -- among the best, whose units must be written in the same commit.
@@ -34,11 +34,11 @@ lane (queue, type, payload_version, priority) as (
     from lane as l where l.priority is not null
 ),
 found as materialized (
-    select head.id from (select distinct priority from lane where priority is not null) as p
+    select head.place, head.limits from (select distinct priority from lane where priority is not null) as p
     cross join lateral (
-        select due.scheduled_at, due.id from lane as l
+        select due.scheduled_at, due.id, due.place, due.limits from lane as l
         cross join lateral (
-            select j.scheduled_at, j.id from job_queue as j
+            select j.scheduled_at, j.id, j.ctid as place, j.limits from job_queue as j
             where j.status = 'queued' and j.held = 0
                 and j.queue = l.queue and j.type = l.type and j.payload_version = l.payload_version
                 and j.priority = l.priority and j.scheduled_at <= (select now from clock)
@@ -53,14 +53,11 @@ found as materialized (
     limit (select :limit::bigint)
 ),
 taken as (
-    select j.id from job_queue as j
-    where j.id = any (array (select id from found))
+    select j.ctid as place from job_queue as j
+    where j.ctid = any (array (select place from found))
         and j.lease_owner is null and j.completed_at is null and j.status <> 'awaiting_auth'
         and j.held = 0 and j.scheduled_at <= (select now from clock)
-        and not (:plain::boolean and exists (
-            select from job_queue as l where l.id = any (array (select id from found)) and l.limits is not null
-        ))
-    order by j.id
+        and not (:plain::boolean and exists (select from found where limits is not null))
     for update skip locked
 )
 update job_queue as j set
@@ -68,7 +65,7 @@ update job_queue as j set
     lease_token = lease_token + 1, attempts = attempts + 1, started_at = clock.now, updated_at = clock.now,
     version = version + 1
 from clock
-where j.id = any (array (select id from taken))
+where j.ctid = any (array (select place from taken))
 returning
     j.id, j.lease_token, j.type, j.queue, j.payload, j.payload_version, j.attempts, j.max_retries, j.failed, j.crashed,
     j.interrupted, j.priority, j.tenant, j.group_key, j.context, j.timeout_ms, j.created_at, j.scheduled_at, j.lease_owner,
