@@ -33,9 +33,21 @@ def test_nothing_is_prepared_where_the_address_says_so(url, open_url):
 
 
 def test_nothing_is_prepared_behind_a_pooler(pg):
-    pg.queries["session"] = "select 0"  # the server's process is not the one that greeted us
+    pg.queries["keep_settings"] += " + 1"  # the server's process is not the one that greeted us
     assert len({lone(pg) for _ in range(3)}) == 3
     assert prepared(pg) == 0
+
+
+def test_a_lone_enqueue_is_planned_once_and_transactions_by_their_values(pg):
+    for _ in range(4):
+        lone(pg)
+    plans = "select generic_plans, custom_plans from pg_prepared_statements where statement like '-- insert_alone:%'"
+    mode = "select current_setting('plan_cache_mode')"
+    assert (pg._writer.execute(plans), pg._writer.execute(mode)) == ([(3, 0)], [("force_generic_plan",)])
+    assert write(pg, lambda tx: tx.execute(mode)) == [("auto",)]
+    tx = pg.begin()
+    assert tx.execute(mode) == [("auto",)]
+    pg.roll_back()
 
 
 def test_a_pooler_that_hides_is_found_out_and_nothing_is_lost(pg):

@@ -42,6 +42,8 @@ _AGAIN = frozenset(("40001", "40P01")) | _UNPREPARED  # serialization failure, d
 # when the table was empty. Where a table has nothing but its rows to read, the price of that looks like a reason to
 # compile the statement, which takes a hundred times as long as running it.
 _BY_INDEX = {"enable_seqscan": "off", "enable_bitmapscan": "off", "jit": "off"}
+# What stands in no transaction has one plan, which is made once; others need their values to find their index.
+_ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
 _IDLE = "idle_in_transaction_session_timeout"
 _SECOND = 2
 _NOT_BY_COUNT = 2**31  # uses after which a statement is prepared unasked
@@ -72,12 +74,14 @@ class Connection:
         limits: dict[str, object] = {"statement_timeout": location.deadline * 1000}
         if location.tenant:
             limits["holdfast.tenant"] = location.tenant
-        as_they_were = dict.fromkeys(_BY_INDEX)  # for a caller's own statements, whatever holds for the session
+        as_they_were = dict.fromkeys(_BY_INDEX | _ONE_PLAN)  # for a caller's own statements, whatever the session has
         self._settings = _for_a_transaction(limits | {_IDLE: location.idle_ms} | as_they_were, raw)
-        self._own_settings = _for_a_transaction(limits | {_IDLE: location.own_idle_ms} | _BY_INDEX, raw)
+        self._own_settings = _for_a_transaction(limits | {_IDLE: location.own_idle_ms} | as_they_were | _BY_INDEX, raw)
         self._cursor = shaped(psycopg.Cursor(raw))
         self._uses, self._prepares = 0, False  # of the statement that is repeated
-        self._kept = json.dumps(limits | _BY_INDEX)  # settings for what stands in no transaction, until they are made
+        self._kept = json.dumps(
+            limits | _BY_INDEX | _ONE_PLAN
+        )  # settings for what stands in no transaction, until they are made
         self._trails: dict[tuple[Lane, ...], Trail] = {}
 
     @classmethod
@@ -118,31 +122,40 @@ class Connection:
         """Run one of our statements and count the rows it changed."""
         return int(self._cursor.execute(sql, parameters).rowcount)
 
-    def repeat(self, sql: str, parameters: Mapping[str, object], session: str) -> int:
-        """The same for a statement that commits by itself, is sent again and again and has one possible plan."""
+    def repeat(self, sql: str, parameters: Mapping[str, object], keep: str) -> int:
+        """The same for a statement that commits by itself and is sent again and again: prepared from the second such
+        call on. `keep` makes the session plan it as our own transactions do, and once.
+        """
+        self._uses += 1
+        if self._uses >= _SECOND:
+            self._settle(keep)
         try:
-            return int(self._again(sql, parameters, session).rowcount)
+            return int(self._cursor.execute(sql, parameters, prepare=self._prepares or None).rowcount)
         except psycopg.Error as error:
+            self._doubt(error)
             if error.sqlstate not in _UNPREPARED:
                 raise
         return self.change(sql, parameters)
 
     def run_again(self, sql: str, parameters: Mapping[str, object], session: str) -> list[tuple[Any, ...]]:
-        """The rows of such a statement, inside a transaction."""
+        """The rows of a statement that is sent again and again inside of transactions."""
         return list(self._again(sql, parameters, session).fetchall())
 
     def run_at_once(self, sql: str, parameters: Mapping[str, object], keep: str) -> list[tuple[Any, ...]]:
-        """The rows of such a statement outside of any transaction; none behind a pooler, and none if it fails: the
-        usual way then meets it again. `keep` makes the session plan it as our own transactions do.
+        """The rows of one that commits by itself; none behind a pooler, and none if it fails: the usual way then meets
+        it again.
         """
         try:
-            if self._kept and self.location.prepare_repeated:
-                self._prepare(is_ours=bool(self.run(keep, {"settings": self._kept, "pid": self.raw.info.backend_pid})))
-                self._kept, self._uses = "", _SECOND  # nobody need ask again
+            self._settle(keep)
             return list(self._cursor.execute(sql, parameters, prepare=True).fetchall()) if self._prepares else []
         except psycopg.Error as error:
             self._doubt(error)
             return []
+
+    def _settle(self, keep: str) -> None:
+        if self._kept and self.location.prepare_repeated:
+            self._prepare(is_ours=bool(self.run(keep, {"settings": self._kept, "pid": self.raw.info.backend_pid})))
+            self._kept, self._uses = "", _SECOND  # nobody need ask again
 
     def _again(self, sql: str, parameters: Mapping[str, object], session: str) -> Any:
         """Prepared from the second such call on, so that the server need not plan it anew.

@@ -223,7 +223,7 @@ class PostgresStore:
         connection = self._current("_writer") or self._connect("_writer")
         row = self._lone_row(job, connection)
         try:
-            made = connection.repeat(self.queries["insert_alone"], row, self.queries["session"])
+            made = connection.repeat(self.queries["insert_alone"], row, self.queries["keep_settings"])
         except Exception:
             if not connection.is_lost():
                 raise
