@@ -143,6 +143,17 @@ def news_of(store: Any, call: Callable[[Any], Any]) -> Any:
     return news
 
 
+def transactions(store: Any, work: Callable[[], Any]) -> tuple[Any, int]:
+    """What a piece of work answers, and how many transactions it begins on the store's connection."""
+    begun: list[int] = []
+    begin = store._writer.begin
+    store._writer.begin = lambda *args, **kwargs: begun.append(1) or begin(*args, **kwargs)
+    try:
+        return work(), len(begun)
+    finally:
+        store._writer.begin = begin
+
+
 def insert(store: Any, *jobs: NewJob) -> list[Inserted]:
     return [Inserted(*pair) for pair in write(store, lambda tx: tx.insert(jobs))]
 

@@ -53,6 +53,23 @@ class Line:
         self.actor = actor
 
 
+def as_asked(job: NewJob) -> dict[str, object]:
+    """What is stored of a new job whenever that is done."""
+    return {
+        "type": job.type,
+        "priority": job.priority,
+        "payload": job.payload,
+        "key": job.key,
+        "max_attempts": job.max_attempts,
+        "queue": job.queue,
+        "tenant": job.tenant,
+        "group": job.group,
+        "context": job.context,
+        "payload_version": job.payload_version,
+        "timeout_ms": job.timeout_ms,
+    }
+
+
 class AskingVerbs:
     """Part of the transaction of either store."""
 
@@ -180,21 +197,10 @@ class AskingVerbs:
     def new_row(self, job: NewJob, job_id: str) -> dict[str, object]:
         """What is stored of a new job, by the names of the query."""
         window = job.key_window
-        return {
+        return as_asked(job) | {
             "id": job_id,
-            "type": job.type,
-            "priority": job.priority,
             "scheduled_at": self.due(job),
-            "payload": job.payload,
-            "key": job.key,
-            "max_attempts": job.max_attempts,
             "now": self.stamp,
-            "queue": job.queue,
-            "tenant": job.tenant,
-            "group": job.group,
-            "context": job.context,
-            "payload_version": job.payload_version,
-            "timeout_ms": job.timeout_ms,
             "key_until": stamp.to_text(min(self.now + window, stamp.LAST)) if isinstance(window, int) else window,
             "held": 0,
         }

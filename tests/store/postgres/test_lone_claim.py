@@ -8,7 +8,7 @@ from holdfast.engine.leases import exchange
 from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from holdfast.store.port import Order
-from tests.store.given import MAIL, NOON, POOLED, WAYS, enqueue, get, insert, listed
+from tests.store.given import MAIL, NOON, POOLED, WAYS, enqueue, get, insert, listed, transactions
 from tests.store.limited import limit
 
 SETTINGS = "select current_setting('enable_seqscan'), current_setting('jit')"
@@ -30,16 +30,6 @@ def take(store, *lanes, limit=10, orders=1):
     if isinstance(answer, Exception):
         raise answer
     return [run for runs in answer.claims for run in runs]
-
-
-def transactions(store, work):
-    """How many transactions a piece of work begins on the store's connection."""
-    begun, begin = [], store._writer.begin
-    store._writer.begin = lambda *args, **kwargs: begun.append(1) or begin(*args, **kwargs)
-    try:
-        return work(), len(begun)
-    finally:
-        store._writer.begin = begin
 
 
 def test_jobs_are_taken_best_first_without_a_transaction(watched):

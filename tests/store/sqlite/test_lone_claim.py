@@ -10,7 +10,7 @@ from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from holdfast.store.port import Order
 from holdfast.store.sqlite.store import SqliteStore
-from tests.store.given import HOUR, MAIL, NOON, claim, enqueue, get, insert, write
+from tests.store.given import HOUR, MAIL, NOON, claim, enqueue, get, insert, transactions, write
 from tests.store.limited import limit
 
 PRINT = Lane("default", "print")
@@ -34,16 +34,6 @@ def look(store, *orders):
 
 def take(store, *lanes):
     return [run for runs in look(store, Order("here:1:0", lanes or (MAIL,), 10, 60_000)).claims for run in runs]
-
-
-def transactions(store, work):
-    """How many transactions a piece of work begins on the store's connection."""
-    begun, begin = [], store._writer.begin
-    store._writer.begin = lambda: begun.append(1) or begin()
-    try:
-        return work(), len(begun)
-    finally:
-        store._writer.begin = begin
 
 
 def test_the_best_job_is_taken_without_a_transaction(store):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.model import stamp
 from holdfast.model.ids import new_ids
+from holdfast.store.asking import as_asked
 from holdfast.store.at_once import AtOnce, LongWay
 from holdfast.store.postgres.transaction import PostgresTransaction
 
@@ -23,22 +24,11 @@ if TYPE_CHECKING:
 
 def lone_row(job: NewJob, *, about: int, now: int | None) -> dict[str, object]:
     """A new job as `insert_alone` takes it; `about` is the instant in its id. Without `now` the database tells it."""
-    return {
+    return as_asked(job) | {
         "id": new_ids(about, 1)[0],
-        "type": job.type,
-        "priority": job.priority,
         "scheduled_at": None if job.scheduled_at is None else stamp.to_text(job.scheduled_at),
         "delay": min(job.delay or 0, stamp.LAST - about),
-        "payload": job.payload,
-        "key": job.key,
-        "max_attempts": job.max_attempts,
         "now": None if now is None else stamp.to_text(now),
-        "queue": job.queue,
-        "tenant": job.tenant,
-        "group": job.group,
-        "context": job.context,
-        "payload_version": job.payload_version,
-        "timeout_ms": job.timeout_ms,
         "key_until": job.key_window,
     }
 
