@@ -33,6 +33,7 @@ class Order(NamedTuple):
     lanes: Sequence[Lane]
     limit: int
     lease_ms: int
+    together: bool = False  # jobs that share a call: one alone would be a small one
 
 
 class Hold(NamedTuple):

@@ -19,6 +19,8 @@ _MEMORY = 0.1  # weight of the newest duration in the average
 class Places:
     """One pool of places for some lanes."""
 
+    each = 1  # jobs that one call of a handler takes
+
     __slots__ = ("_duration", "lanes", "lease_ms", "patience", "places", "prefetch", "ready", "running", "sibling")
 
     def __init__(self, lanes: Sequence[Lane], places: int, lease_ms: int, *, prefetch: int = MOST_READY) -> None:

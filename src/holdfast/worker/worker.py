@@ -138,7 +138,7 @@ class Worker:
         handed_in = _endings(ended)
         handed_in += [(claim, Unstarted()) for claim in back]
         self.slots.hold(holds=True)
-        orders = [Order(self.owner, pool.lanes, want, pool.lease_ms) for pool, want in wanted]
+        orders = [Order(self.owner, pool.lanes, want, pool.lease_ms, pool.each > 1) for pool, want in wanted]
         try:
             if self.said:
                 await self.desk.awrite(limits.declare, self.said)

@@ -63,11 +63,41 @@ def test_the_best_of_several_lanes_is_the_most_urgent_then_the_one_that_waits_lo
     assert order == [first, second, third, fourth]
 
 
-def test_orders_are_served_in_turn(store):
+@pytest.fixture
+def two_orders():
+    return Order("a", (MAIL,), 1, 60_000), Order("b", (PRINT,), 1, 60_000)
+
+
+def test_of_several_orders_one_is_served_and_the_next_exchange_serves_the_others(store, two_orders):
     mail, paper = enqueue(store), enqueue(store, kind="print")
-    orders = Order("a", (MAIL,), 1, 60_000), Order("b", (PRINT,), 1, 60_000)
-    got, begun = transactions(store, lambda: look(store, *orders))
-    assert ([[run.id for run in runs] for runs in got.claims], begun) == ([[mail], [paper]], 0)
+    found = [transactions(store, lambda: look(store, *two_orders)) for _ in range(2)]
+    assert [([[run.id for run in runs] for runs in got.claims], begun) for got, begun in found] == [
+        ([[mail], []], 0),
+        ([[], [paper]], 0),
+    ]
+
+
+def test_nothing_that_comes_after_it_can_undo_what_was_taken(store, two_orders, monkeypatch):
+    job_id = enqueue(store)
+    asked, execute = [], store._writer.execute
+
+    def once(sql, *parameters):  # whatever follows meets a lock
+        if "returning" not in sql:
+            return execute(sql, *parameters)
+        asked.append(sql)
+        if len(asked) > 1:
+            execute("begin")
+            return execute("begin")
+        return execute(sql, *parameters)
+
+    monkeypatch.setattr(store._writer, "execute", once)
+    assert [run.id for runs in look(store, *two_orders).claims for run in runs] == [job_id]
+
+
+def test_jobs_that_share_a_call_are_taken_together(store):
+    ids = [enqueue(store) for _ in range(3)]
+    got, begun = transactions(store, lambda: look(store, Order("a", (MAIL,), 10, 60_000, together=True)))
+    assert ([run.id for runs in got.claims for run in runs], begun) == (ids, 1)
 
 
 def test_where_nothing_is_due_the_long_way_tells_when_something_will_be(store):

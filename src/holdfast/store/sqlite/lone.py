@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from holdfast.model import stamp
-from holdfast.store.at_once import AtOnce
+from holdfast.store.at_once import AtOnce, LongWay
 from holdfast.store.sqlite.leases import as_json
 from holdfast.store.sqlite.transaction import SqliteTransaction
 from holdfast.store.verbs import claims
@@ -16,14 +16,25 @@ if TYPE_CHECKING:
 
 
 class LoneClaims(AtOnce, SqliteTransaction):
-    """Takes one job: the next exchange, which follows at once, sees whether there are more."""
+    """Takes one job: the next exchange, which follows at once, sees whether there are more.
 
-    __slots__ = ()
+    Only one, also for several orders: were the second refused by a lock, nobody would run what the first has taken.
+    """
+
+    __slots__ = ("_taken",)
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._taken = False
 
     def stir(self) -> None:
         """The statement does."""
 
     def claim(self, order: Order) -> list[Claim]:
+        if self._taken:
+            return []
+        if order.together:
+            raise LongWay
         rows = self.connection.execute(
             self.queries["claim_one"],
             {
@@ -33,4 +44,5 @@ class LoneClaims(AtOnce, SqliteTransaction):
                 "now": self.stamp,
             },
         )
+        self._taken = bool(rows)
         return claims(rows)
