@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 def test_a_storm_of_kills_loses_nothing_and_accepts_no_late_finish(tmp_path):
     kills = size("HOLDFAST_KILLS", 300)
-    found = storm(tmp_path, SOURCE, Weather(kills, stop_share=0.05, jobs_each=16, slow_share=0.005))
+    found = storm(tmp_path, SOURCE, Weather(kills, stop_share=0.1, jobs_each=16, slow_share=0.005))
     tell("kill storm", found)
     assert {name: count for name, count in found["wrong"].items() if count} == {}
     assert found["happened"]["jobs"] >= kills * 2
