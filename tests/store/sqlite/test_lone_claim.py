@@ -175,5 +175,20 @@ def test_what_comes_after_it_is_durable_again(file, settings, clock):
     assert levels == [NORMAL, NORMAL, FULL, NORMAL, FULL]
 
 
+def test_a_commit_is_not_undone_by_what_comes_after_it(store, monkeypatch):
+    store.watched = True
+    monkeypatch.setattr(store._writer, "_level", "")  # so that it has to be set
+    execute = store._writer.execute
+
+    def fails(sql, *parameters):
+        if "synchronous=normal" in sql:
+            raise OSError("the disk is gone")
+        return execute(sql, *parameters)
+
+    monkeypatch.setattr(store._writer, "execute", fails)
+    job_id = enqueue(store)
+    assert get(store, job_id).status is Status.QUEUED
+
+
 def level(store):
     return store._writer.execute("pragma synchronous")[0][0]
