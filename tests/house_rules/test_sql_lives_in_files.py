@@ -35,7 +35,6 @@ ONLY = {
         "lane_priorities": "PostgreSQL reads lines priority by priority in one statement",
         "lanes": "PostgreSQL finds the lanes inside the claim: a statement of its own would be a round trip more",
         "due": "the same, for the head of each lane",
-        "claim_one": "PostgreSQL's `claim` is one statement as it is",
         "claimed": "PostgreSQL's driver takes all rows of an answer at once; SQLite's hands the interpreter over for each",
         "complete": "the same: `finish` ends many at once there",
         "insert_alike": "PostgreSQL has COPY for many",

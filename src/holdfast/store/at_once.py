@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from holdfast.model.lease import Claim
     from holdfast.store.port import Order, Transaction
 
 
@@ -27,9 +28,23 @@ class LongWay(Exception):
 
 
 class AtOnce:
-    """The verbs of a transaction that claims by a statement of its own. Whoever finds nothing asks further."""
+    """The verbs of a transaction that claims by a statement of its own. Whoever finds nothing asks further.
 
-    __slots__ = ()
+    One order is served, and the next exchange serves the others: somebody waits for this one; and were a second one
+    refused, nobody would run what the first has taken.
+    """
+
+    served = False
+
+    def claim_at_once(self, order: Order) -> list[Claim]:
+        """Jobs for one order, by one statement."""
+        raise NotImplementedError
+
+    def claim(self, order: Order) -> list[Claim]:
+        """The same, if nothing was taken yet."""
+        found = [] if self.served else self.claim_at_once(order)
+        self.served = self.served or bool(found)
+        return found
 
     def admit(self, orders: Sequence[Order] = (), most: int | None = None) -> int:  # noqa: ARG002
         """The next exchange does it."""

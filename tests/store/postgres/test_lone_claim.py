@@ -5,18 +5,34 @@ from __future__ import annotations
 import pytest
 
 from holdfast.engine.leases import exchange
+from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
 from holdfast.model.status import Status
 from holdfast.store.port import Order
+from holdfast.store.postgres.trail import Trail
 from tests.store.given import MAIL, NOON, POOLED, WAYS, enqueue, get, insert, listed, transactions
 from tests.store.limited import limit
 
+PRINT = Lane("default", "print")
+INSTANTS = ("id", "created_at", "scheduled_at", "started_at", "lease_until")
 SETTINGS = "select current_setting('enable_seqscan'), current_setting('jit')"
 
 
 @pytest.fixture
-def watched(url, open_url):
+def ones(monkeypatch):
+    """Whether claims may be for one job; until a test says so, as many are taken as there are."""
+
+    def may_be(*, for_one):
+        monkeypatch.setattr(Trail, "one_at", 0.0 if for_one else float("inf"))
+
+    may_be(for_one=False)
+    return may_be
+
+
+@pytest.fixture
+def watched(url, open_url, ones):
     """A store of a process whose supervisor hands back what it claimed and does not run."""
+    del ones
     store = open_url(url)
     store.watched = True
     enqueue(store)  # opens the connection
@@ -43,11 +59,78 @@ def test_jobs_are_taken_best_first_without_a_transaction(watched):
         assert job.started_at >= job.scheduled_at
 
 
-def test_each_order_is_taken_so(watched):
+def test_of_several_orders_one_is_served_and_the_next_exchange_serves_the_others(watched):
     ids = [answer.id for answer in insert(watched, *[NewJob("mail", "{}")] * 3)]
     runs, begun = transactions(watched, lambda: take(watched, limit=2, orders=2))
-    assert ([run.id for run in runs], [run.lease_owner for run in runs]) == (ids, ["here:1:0"] * 2 + ["here:1:1"])
-    assert begun == 0
+    assert ([run.id for run in runs], [run.lease_owner for run in runs], begun) == (ids[:2], ["here:1:0"] * 2, 0)
+    assert [run.id for run in take(watched, limit=2, orders=2)] == ids[2:]
+
+
+def test_a_job_alone_is_taken_by_a_shorter_statement_and_more_soon_after_all_at_once(watched, ones):
+    ones(for_one=True)
+    second, third, first = enqueue(watched), enqueue(watched), enqueue(watched, priority=2)
+    found = [transactions(watched, lambda: [run.id for run in take(watched)]) for _ in range(2)]
+    assert found == [([first], 0), ([second, third], 0)]
+    names = watched._writer.execute("select split_part(statement, ':', 1) from pg_prepared_statements order by 1")
+    assert ("-- claim_one",) in names
+
+
+def test_it_is_the_same_claim(watched, ones):
+    asked = NewJob("mail", '{"to":"ann"}', tenant="t", context='{"a":1}', timeout=7, max_attempts=4)
+    insert(watched, asked, asked)
+    usually = take(watched, limit=1)[0]
+    ones(for_one=True)
+    (at_once,) = take(watched)
+    assert at_once._replace(**{name: getattr(usually, name) for name in INSTANTS}) == usually
+
+
+def test_the_best_of_several_lanes_is_the_most_urgent_then_the_one_that_waits_longest(watched, ones, monkeypatch):
+    monkeypatch.setattr("holdfast.store.postgres.leases.ONE_REST", 0)
+    ones(for_one=True)
+    second, third = enqueue(watched, kind="print"), enqueue(watched)
+    first = enqueue(watched, priority=2)
+    assert [run.id for _ in range(3) for run in take(watched, MAIL, PRINT)] == [first, second, third]
+
+
+def test_what_is_not_due_hides_nothing_on_the_long_way(watched, ones):
+    ones(for_one=True)
+    enqueue(watched, priority=1, delay=3_600)
+    due = enqueue(watched)
+    assert transactions(watched, lambda: [run.id for run in take(watched)]) == ([due], 1)
+
+
+def test_jobs_that_share_a_call_are_taken_together(watched, ones):
+    ones(for_one=True)
+    ids = [answer.id for answer in insert(watched, *[NewJob("mail", "{}")] * 3)]
+    orders = [Order("here:1:0", (MAIL,), 10, 60_000, together=True)]
+    (got,), _ = watched.write([lambda tx: exchange(tx, (), orders)], hastily=True)
+    assert [run.id for run in got.claims[0]] == ids
+
+
+@pytest.mark.parametrize("for_one", [False, True])
+def test_a_job_that_another_has_in_its_hands_is_left_to_it(watched, ones, admin, for_one):
+    ones(for_one=for_one)
+    held, free = enqueue(watched), enqueue(watched)
+    with admin.transaction():
+        admin.execute("update job_queue set priority = 1 where id = %s", (held,))  # it moves to another place
+        assert [run.id for run in take(watched)] == [free]
+    assert [run.id for run in take(watched)] == [held]
+
+
+def test_the_shorter_one_leaves_pauses_and_limits_as_they_are(watched, ones, admin, monkeypatch):
+    monkeypatch.setattr("holdfast.store.postgres.leases.ONE_REST", 0)
+    ones(for_one=True)
+    limit(watched, "site", concurrency=1)
+    limited, behind = (insert(watched, NewJob("mail", "{}", limits=["site"]))[0].id for _ in range(2))
+    watched.queries.kept.pop("lines", None)
+    while not (runs := take(watched)):
+        continue
+    assert [run.id for run in runs] == [limited]
+    assert admin.execute("select owner from job_units").fetchall() == [("here:1:0",)]
+    enqueue(watched)
+    watched.write([lambda tx: tx.pause("default", "test")])
+    assert take(watched) == []
+    assert get(watched, behind).status is Status.QUEUED
 
 
 def test_where_nothing_is_found_the_long_way_tells_when_there_will_be(watched):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _NEVER = "infinity"
 _by_turn = itemgetter(11, 17, 0)  # priority, scheduled_at, id of a claimed row
 _STARTED_AT = 20
+ONE_REST = 10  # after a claim of one, so many times as long as it took
 
 
 class LeaseVerbs(Verbs):
@@ -45,12 +46,22 @@ class LeaseVerbs(Verbs):
         if trail.rest or not order.lanes:
             return []
         begin = monotonic()
+        if begin >= trail.one_at and not order.together:
+            return self._claim_one(order, trail, begin)
         query, keep = self.queries["claim"], self.queries["keep_settings"]
         told = self.connection.run_at_once(query, _front(order, now=None, plain=True), keep)
         rows = self._seen(told)
         if rows:
             now = stamp.from_text(rows[0][_STARTED_AT])
             trail.looked(rows, now, full=len(rows) == order.limit, read=told[0][-2] or 0, took=monotonic() - begin)
+        return claims(rows)
+
+    def _claim_one(self, order: Order, trail: Trail, begin: float) -> list[Claim]:
+        """Take one job. Who comes again soon gets as many as there are: places are not to be filled one by one."""
+        asked: dict[str, object] = {"owner": order.owner, "lease": order.lease_ms, **_lanes(order.lanes)}
+        rows = self.connection.run_at_once(self.queries["claim_one"], asked, self.queries["keep_settings"])
+        now = monotonic()
+        trail.one_at = now + ONE_REST * (now - begin)
         return claims(rows)
 
     def claim_alone(self, order: Order) -> list[Claim]:

@@ -36,13 +36,11 @@ def lone_row(job: NewJob, *, about: int, now: int | None) -> dict[str, object]:
 class LoneClaims(AtOnce, PostgresTransaction):
     """Claims by a statement each."""
 
-    __slots__ = ()
-
     def stir(self) -> None:
         if self.queries.kept.get("lines", 0.0) > monotonic():  # then lines of limits are looked at first
             raise LongWay
 
-    def claim(self, order: Order) -> list[Claim]:
-        return self.claim_at_once(order)
+    def claim_at_once(self, order: Order) -> list[Claim]:
+        return PostgresTransaction.claim_at_once(self, order)
 
     run_again = AtOnce.run

@@ -34,6 +34,8 @@ _QUEUE, _TYPE, _PAYLOAD_VERSION, _PRIORITY, _SCHEDULED_AT = 3, 2, 5, 11, 17  # o
 class Trail:
     """The claims of some lanes."""
 
+    one_at = 0.0  # on the monotonic clock: from then on a claim may be for one job
+
     def __init__(self, lanes: Sequence[Lane]) -> None:
         self.lanes = lanes
         self.front_at = 0.0  # on the monotonic clock: until then claims go on from the marks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from holdfast.model import stamp
 from holdfast.store.at_once import AtOnce, LongWay
@@ -16,23 +16,12 @@ if TYPE_CHECKING:
 
 
 class LoneClaims(AtOnce, SqliteTransaction):
-    """Takes one job: the next exchange, which follows at once, sees whether there are more.
-
-    Only one, also for several orders: were the second refused by a lock, nobody would run what the first has taken.
-    """
-
-    __slots__ = ("_taken",)
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self._taken = False
+    """Takes one job: the next exchange, which follows at once, sees whether there are more."""
 
     def stir(self) -> None:
         """The statement does."""
 
-    def claim(self, order: Order) -> list[Claim]:
-        if self._taken:
-            return []
+    def claim_at_once(self, order: Order) -> list[Claim]:
         if order.together:
             raise LongWay
         rows = self.connection.execute(
@@ -44,5 +33,4 @@ class LoneClaims(AtOnce, SqliteTransaction):
                 "now": self.stamp,
             },
         )
-        self._taken = bool(rows)
         return claims(rows)
