@@ -36,9 +36,9 @@ class AtOnce:
 
     served = False
 
-    def claim_at_once(self, order: Order) -> list[Claim]:
-        """Jobs for one order, by one statement."""
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        def claim_at_once(self, order: Order) -> list[Claim]: ...
 
     def claim(self, order: Order) -> list[Claim]:
         """The same, if nothing was taken yet."""

@@ -17,9 +17,7 @@ from holdfast.store.at_once import AtOnce, LongWay
 from holdfast.store.postgres.transaction import PostgresTransaction
 
 if TYPE_CHECKING:
-    from holdfast.model.lease import Claim
     from holdfast.model.request import NewJob
-    from holdfast.store.port import Order
 
 
 def lone_row(job: NewJob, *, about: int, now: int | None) -> dict[str, object]:
@@ -39,8 +37,5 @@ class LoneClaims(AtOnce, PostgresTransaction):
     def stir(self) -> None:
         if self.queries.kept.get("lines", 0.0) > monotonic():  # then lines of limits are looked at first
             raise LongWay
-
-    def claim_at_once(self, order: Order) -> list[Claim]:
-        return PostgresTransaction.claim_at_once(self, order)
 
     run_again = AtOnce.run
