@@ -75,7 +75,7 @@ class Setting:
         sizes = self.sizes
         drained = sizes.drain_fast if name in self.fast else sizes.drain
         given = {"W1": sizes.each, "W2": sizes.bulk, "W4": sizes.pick_up, "memory": sizes.memory}
-        peer = self.peers.get(name, name.replace(" ", "_"))
+        peer = "bare_pair" if name == BARE else self.peers[name]
         return lambda: _measured(self, peer, work, given.get(work, drained))
 
 
@@ -149,6 +149,7 @@ def memory(names: list[str], setting: Setting) -> Workload:
 
 
 def _measured(setting: Setting, peer: str, work: str, jobs: int) -> Sample:
+    # The bare pair needs nothing but Python itself, the same as ours.
     environment = setting.environments[peer if peer in setting.environments else PEERS[OURS]]
     if environment.fault:
         return Sample(fault=environment.fault)

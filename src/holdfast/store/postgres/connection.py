@@ -79,9 +79,8 @@ class Connection:
         self._own_settings = _for_a_transaction(limits | {_IDLE: location.own_idle_ms} | as_they_were | _BY_INDEX, raw)
         self._cursor = shaped(psycopg.Cursor(raw))
         self._uses, self._prepares = 0, False  # of the statement that is repeated
-        self._kept = json.dumps(
-            limits | _BY_INDEX | _ONE_PLAN
-        )  # settings for what stands in no transaction, until they are made
+        # Settings for what stands in no transaction, until they are made.
+        self._kept = json.dumps(limits | _BY_INDEX | _ONE_PLAN)
         self._trails: dict[tuple[Lane, ...], Trail] = {}
 
     @classmethod
@@ -130,9 +129,8 @@ class Connection:
         if self._uses >= _SECOND:
             self._settle(keep)
         try:
-            return int(self._cursor.execute(sql, parameters, prepare=self._prepares or None).rowcount)
+            return int(self._execute(sql, parameters).rowcount)
         except psycopg.Error as error:
-            self._doubt(error)
             if error.sqlstate not in _UNPREPARED:
                 raise
         return self.change(sql, parameters)
@@ -166,6 +164,10 @@ class Connection:
         self._uses += 1
         if self._uses == _SECOND and self.location.prepare_repeated:
             self._prepare(is_ours=self.run(session, {}) == [(self.raw.info.backend_pid,)])
+        return self._execute(sql, parameters)
+
+    def _execute(self, sql: str, parameters: Mapping[str, object]) -> Any:
+        """Prepared, where that is known to be possible."""
         try:
             return self._cursor.execute(sql, parameters, prepare=self._prepares or None)
         except psycopg.Error as error:
