@@ -103,6 +103,7 @@ class App(Maps, LimitDoor, AlertDoor):
         self.url = url
         self.desk = Desk(open_store(url, self._clock, **self._ways))
         self.signal = open_signal(url, self.signal_by)
+        self.desk.store.word = self.signal.word
         self.desk.listeners.append(self.signal.tell)
         self._watch: Watch | None = None
         self.batch_watch: Watch | None = None

@@ -84,7 +84,7 @@ def _network(scheme: str, signal: str, url: str) -> Network:
 
         address = Address(url if scheme == "store" else signal)
         store = address if url.startswith("sqlite:") else Address(url)
-        return PostgresNetwork(address.conninfo, store.channel)
+        return PostgresNetwork(address.conninfo, store.channel, stores_jobs=scheme == "store")
     if scheme in ("redis", "rediss"):
         with needs("redis"):
             from holdfast.signals.redis import RedisNetwork  # noqa: PLC0415

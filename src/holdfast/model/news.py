@@ -6,13 +6,14 @@ from __future__ import annotations
 class News:
     """Collected inside a transaction, told after its commit."""
 
-    __slots__ = ("groups", "jobs", "patient", "queues")
+    __slots__ = ("groups", "jobs", "patient", "queues", "told")
 
     def __init__(self) -> None:
         self.queues: set[str] = set()
         self.jobs: list[str] = []
         self.groups: set[str] = set()  # as `group_mark` writes them
         self.patient = False  # it will hardly wake anybody, so it need not be told at once
+        self.told = False  # it went out with the commit
 
     @classmethod
     def of_everything(cls) -> News:

@@ -25,7 +25,7 @@ from holdfast.signals.message import is_probe, merge, probe, unpack
 from holdfast.signals.network import Line, Network, NotThrough, Trouble, hang_up, log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 WAIT = 0.25  # an ear that is closed is gone after so long
 HELPING = 256  # messages at a time
@@ -42,6 +42,7 @@ _GONE_SECONDS = 1.0
 class RelayEar:
     """Hears through a thread; `fileno()` is the end of a pipe."""
 
+    fetch: Callable[[], bool] | None = None
     patience = 30.0  # a query costs a round trip, and is one of many hosts'
 
     def __init__(self, network: Network, name: str) -> None:
@@ -115,7 +116,7 @@ class RelayEar:
                 self._trouble.over()
             elif probes.overdue():
                 self._lost_one(probes)
-            self._keep(unpack(message) for message in messages if not is_probe(message))
+            self._heed([unpack(message) for message in messages if not is_probe(message)])
             if self._news and (len(messages) < HELPING or monotonic() - rung > RING_EVERY):
                 rung = monotonic()
                 self._ring()
@@ -123,6 +124,10 @@ class RelayEar:
                 before, heard_at = heard_at, monotonic()
                 rest = REST if heard_at - before < REST else 0.0  # after a lone message, the next is heard at once
                 sleep(max(rest, RESTS_PER_WORK * (thread_time() - worked)))
+
+    def _heed(self, heard: list[News]) -> None:
+        if self.fetch is None or not any(news.queues for news in heard) or not self.fetch():
+            self._keep(heard)
 
     def _lost_one(self, probes: _Probes) -> None:
         """A line that worked is dead; one that never did has something in between, and hanging up would not help."""

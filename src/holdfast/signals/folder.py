@@ -15,6 +15,7 @@ from holdfast.model.news import News
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _LONGEST_PATH = 100  # a socket's path may have 107 bytes
@@ -102,6 +103,7 @@ class Listener:
     """Hears of changes made by other processes. `fileno()` is for selectors and event loops."""
 
     proven = True  # a datagram to a file of this machine either arrives or is an error
+    fetch: Callable[[], bool] | None = None  # who reads the socket is awake
     patience = 1.0  # a look at a file costs little, and finds what was committed on a caller's own connection
 
     def __init__(self, path: str, name: str) -> None:
@@ -150,6 +152,8 @@ def _file_name(name: str) -> str:
 
 class FolderSignal:
     """The promises of the port, for a database that is a file."""
+
+    word = None
 
     def __init__(self, path: str) -> None:
         self._path = path

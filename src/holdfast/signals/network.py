@@ -35,6 +35,7 @@ class Network(Protocol):
 
     name: str
     suspect: str  # what to look at when nothing comes through, though the server answers
+    stores_jobs: bool  # whether it is the very server that stores the jobs, so that a commit can carry a message
 
     def connect(self, *, hear: bool) -> Line:
         """A new connection: one that hears, or one that only tells."""

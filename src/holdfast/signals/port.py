@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast.model.news import News
 
 
@@ -16,6 +18,7 @@ class Ear(Protocol):
 
     proven: bool  # whether what is told gets through; until then, poll as if there were no signal
     patience: float  # seconds that who hears by a proven ear may rest between looks of its own
+    fetch: Callable[[], bool] | None  # asked first where the ear has a thread; what it sees to is not told any further
 
     def fileno(self) -> int:
         """Readable when there may be news: for selectors and event loops."""
@@ -32,6 +35,12 @@ class Ear(Protocol):
 
 class Signal(Protocol):
     """The way between the processes of one store, and their common room on this machine."""
+
+    @property
+    def word(self) -> Callable[[News], str | None] | None:
+        """Makes a message for the store to send with a commit, or says that there is to be none; None if a commit of
+        this store carries no messages.
+        """
 
     def tell(self, news: News) -> None:
         """Tell the others what a commit changed. Never raises, never waits."""

@@ -37,7 +37,8 @@ class PostgresNetwork:
         "PgBouncer in transaction mode swallows LISTEN: name the server itself in signal=postgresql://..., or a broker"
     )
 
-    def __init__(self, conninfo: str, channel: str = CHANNEL) -> None:
+    def __init__(self, conninfo: str, channel: str = CHANNEL, *, stores_jobs: bool = False) -> None:
+        self.stores_jobs = stores_jobs
         self._conninfo = conninfo
         self._channel = channel
         self._notify = (files("holdfast.signals") / "sql" / "notify.sql").read_bytes()

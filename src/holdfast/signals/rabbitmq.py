@@ -31,6 +31,7 @@ _GOODBYE_SECONDS = 0.5
 class RabbitNetwork:
     """`amqp://user:password@host:5672/?exchange=bpc&routing_key=jobs.trigger&exchange_type=topic`."""
 
+    stores_jobs = False
     suspect = "Does the exchange pass the routing key on to the queues that are bound to it?"
 
     def __init__(self, url: str) -> None:

@@ -18,6 +18,7 @@ CHANNEL = "holdfast"
 class RedisNetwork:
     """`redis://host:6379/0?channel=holdfast`, or `rediss://` with TLS."""
 
+    stores_jobs = False
     suspect = "Do all processes reach the same server, or the same cluster?"
 
     def __init__(self, url: str) -> None:

@@ -50,6 +50,8 @@ class RelaySignal:
 
     def tell(self, news: News) -> None:
         """Tell the others what a commit changed: soon, by a thread that does nothing else."""
+        if news.told:
+            return
         with self._lock:
             merge(self._pending, news)
             first = news.patient and not self._later
@@ -60,6 +62,11 @@ class RelaySignal:
             self._have_thread()
         if first or not news.patient:
             self._told.set()
+
+    @property
+    def word(self) -> Callable[[News], str | None] | None:
+        """Who makes words to go out with a commit, where the server that stores jobs is the one that passes them on."""
+        return self._word if self._network.stores_jobs else None
 
     def tell_early(self, news: News) -> None:
         """Tell of what its caller has yet to commit, which nobody tells us: again and again, for a while."""
@@ -98,6 +105,16 @@ class RelaySignal:
         self._again = []
         self._thread = None
         self._over = self._hurry = self._later = False
+        self._words, self._word_at = Pace(), 0.0
+
+    def _word(self, news: News) -> str | None:
+        """A message for the caller to send; none where it is one of a burst, which go together."""
+        now = monotonic()
+        with self._lock:
+            if self._pending or now < self._word_at:
+                return None
+            self._word_at = self._words.next_one(now, GATHER)
+        return pack(news).decode()
 
     def _tell_while_needed(self) -> None:
         line: Line | None = None

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 class SilentSignal:
     """Tells nobody."""
 
+    word = None
+
     def __init__(self, folder: Callable[[], str]) -> None:
         self.folder = folder
 
@@ -38,6 +40,7 @@ class SilentEar:
     """Hears nothing."""
 
     proven = False
+    fetch: Callable[[], bool] | None = None  # there is no thread to ask it
     patience = 1.0
 
     def __init__(self) -> None:

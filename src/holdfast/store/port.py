@@ -245,6 +245,7 @@ class Store(Protocol):
     url: str
     writes_alone: bool  # whether a transaction that writes keeps all others from writing
     watched: bool  # whether somebody hands back what this process has claimed and does not run
+    word: Callable[[News], str | None] | None  # makes what a commit tells, where the store can pass it on
 
     def write(
         self, calls: Sequence[Callable[[Any], Any]], *, hastily: bool = False, briefly: bool = False

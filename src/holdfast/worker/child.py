@@ -115,6 +115,7 @@ def listen(app: Application, owner: str, loop: asyncio.AbstractEventLoop, worker
             worker.look()
 
     loop.add_reader(listener.fileno(), heard)
+    listener.fetch = worker.fetch
     worker.ear = listener
     return listener
 

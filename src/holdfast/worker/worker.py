@@ -26,8 +26,10 @@ from holdfast.model.outcome import Outcome, Raised, Stopped, Unstarted
 from holdfast.model.status import RETRYABLE_BY_HAND
 from holdfast.store.port import Order
 from holdfast.worker import slots as slot_words
+from holdfast.worker.away import Away
 from holdfast.worker.calls import gather
 from holdfast.worker.chunks import new_run
+from holdfast.worker.errand import Errand
 from holdfast.worker.log_lines import Pulse, log_run, word
 from holdfast.worker.runner import Run, refused, run_coroutine, run_function
 from holdfast.worker.transaction import end_of_settled
@@ -48,9 +50,7 @@ log = logging.getLogger("holdfast.worker")
 POLL = 1.0  # seconds between looks when nothing woke us and no proven ear would
 TICK = 0.1
 THREAD_GRACE = 5.0
-LONGEST_PAUSE = 10.0
 SPARED = 3_600.0  # while the supervisor looks for us, it is the tick that sees when it no longer does
-UNSURE = 10.0  # after the store was away, the supervisor compares for so long at least
 
 
 class Worker:
@@ -73,12 +73,14 @@ class Worker:
         self._wake = asyncio.Event()
         self.ear: Ear | None = None
         self.may_block = False  # the loop, for a moment: it is our own, and the store a file of this machine
+        self._errand: Errand | None = None  # what the ear's own thread may claim for us while we rest
         self._loop: asyncio.AbstractEventLoop | None = None
         self.said: dict[str, Limit] = {}  # limits of the code, to be stored before anything is claimed
         self._looked = float("-inf")
         self._draining = False
         self._deadline: float | None = None
         self._pulse = Pulse()
+        self._away = Away()
 
     def look(self) -> None:
         """There may be something to claim; called in the loop."""
@@ -88,6 +90,26 @@ class Worker:
         """The same from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake.set)
+
+    def fetch(self) -> bool:
+        """Claim for a loop that rests: called by the thread that has heard of new work, while the loop still sleeps.
+
+        False if it does not rest, or has nothing to claim: then it has to be woken.
+        """
+        errand = self._errand
+        if errand is None or not errand.take():
+            return False
+        self.slots.hold(holds=True)
+        got = None
+        with suppress(StoreError):  # the loop meets it again, and knows what to do
+            got = self.desk.taken(leases.exchange, (), errand.orders, self._policies)
+        self.loop.call_soon_threadsafe(self._bring, errand, got)
+        return True
+
+    def _bring(self, errand: Errand, got: leases.Exchanged | None) -> None:
+        """An errand was run, or the store would not have it; called in the loop, while its work rests."""
+        errand.end(None if got is None else self._begin_all(errand.wanted, got))
+        self._wake.set()
 
     def drain(self, seconds: float) -> None:
         """Claim no more; end when nothing runs, at the latest after so many seconds."""
@@ -129,6 +151,9 @@ class Worker:
     async def _exchange(self) -> float:
         """Hand in what ended, take what fits; answers how long to rest if nothing wakes us."""
         self._looked = monotonic()
+        errand, self._errand = self._errand, None
+        if errand is not None and errand.pause is not None:
+            return errand.pause
         ended, self._ended = self._ended, []
         back, self._handed_back = self._handed_back, []
         stopped, self._stopped = self._stopped, []
@@ -150,10 +175,18 @@ class Worker:
                 await self._hand_in_singly(ended)
             else:
                 self._ended[:0] = ended
-                await self._store_away(error)
+                await self._rest(self._away.pause(error))
             return 0
-        self._store_back()
+        if self._away.over() and self.ear is not None:
+            self.ear.doubt()
         self._let_go(ended, got)
+        pause = self._begin_all(wanted, got)
+        if pause and wanted:
+            self._errand = Errand(wanted, orders)
+        return pause
+
+    def _begin_all(self, wanted: list[tuple[Places, int]], got: leases.Exchanged) -> float:
+        """Begin what was claimed; answers how long to rest, if nothing was."""
         now = monotonic()
         for (pool, _), claims in zip(wanted, got.claims, strict=True):
             pool.ready.extend([(claim, got.at) for claim in claims])  # this process may have been stuck since
@@ -184,7 +217,7 @@ class Worker:
             except StoreError as error:
                 self._ended.append(run)
                 if (failed := refused(error, run.outcome)) is None:
-                    await self._store_away(error)
+                    await self._rest(self._away.pause(error))
                 else:
                     run.outcome = failed
             else:
@@ -202,8 +235,7 @@ class Worker:
 
     def _may_hold(self) -> bool:
         """Whether the supervisor should compare. A claim whose answer was lost with the store is seen by it alone."""
-        unsure = monotonic() - self._back_at < UNSURE
-        return bool(unsure or self._runs or self._handed_back or any(pool.ready for pool in self._pools))
+        return bool(self._away.recently or self._runs or self._handed_back or any(pool.ready for pool in self._pools))
 
     def _poll(self) -> float:
         """How long to rest if nothing wakes us. An ear that is no longer proven wakes us to rest less."""
@@ -219,11 +251,11 @@ class Worker:
         return self._looked < max(spared, now - self.ear.patience)
 
     async def _rest(self, pause: float) -> None:
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(pause):
                 await self._wake.wait()
-        except TimeoutError:
-            return
+        if self._errand is not None and not self._errand.take():  # the ear's thread is at it: one exchange at a time
+            await self._errand.over()
 
     # -- runs
 
@@ -354,26 +386,6 @@ class Worker:
             and not self._stopped
             and not any(pool.ready for pool in self._pools)
         )
-
-    # -- the store is away
-
-    _away_since: float | None = None
-    _back_at = float("-inf")
-
-    async def _store_away(self, error: StoreError) -> None:
-        now = monotonic()
-        if self._away_since is None:
-            self._away_since = now
-            log.warning("the store is away: %s", error)
-        await self._rest(min(LONGEST_PAUSE, max(0.1, (now - self._away_since) / 2)))
-
-    def _store_back(self) -> None:
-        if self._away_since is not None:
-            self._back_at = monotonic()
-            log.warning("the store is back after %.1f s", self._back_at - self._away_since)
-            if self.ear is not None:
-                self.ear.doubt()
-            self._away_since = None
 
 
 def _endings(ended: list[Run]) -> list[tuple[Claim, Outcome]]:

@@ -121,7 +121,7 @@ class Connection:
         """Run one of our statements and count the rows it changed."""
         return int(self._cursor.execute(sql, parameters).rowcount)
 
-    def repeat(self, sql: str, parameters: Mapping[str, object], keep: str) -> int:
+    def repeat(self, sql: str, parameters: Mapping[str, object], keep: str) -> list[tuple[Any, ...]]:
         """The same for a statement that commits by itself and is sent again and again: prepared from the second such
         call on. `keep` makes the session plan it as our own transactions do, and once.
         """
@@ -129,11 +129,11 @@ class Connection:
         if self._uses >= _SECOND:
             self._settle(keep)
         try:
-            return int(self._execute(sql, parameters).rowcount)
+            return list(self._execute(sql, parameters).fetchall())
         except psycopg.Error as error:
             if error.sqlstate not in _UNPREPARED:
                 raise
-        return self.change(sql, parameters)
+        return self.run(sql, parameters)
 
     def run_again(self, sql: str, parameters: Mapping[str, object], session: str) -> list[tuple[Any, ...]]:
         """The rows of a statement that is sent again and again inside of transactions."""

@@ -33,9 +33,14 @@ class Crowd:
     def __init__(self) -> None:
         self._lanes: dict[tuple[str, str, int, int], _Lane] = {}
 
+    def waited(self, job: NewJob) -> bool:
+        """Whether jobs of its lane stood behind others at the last look."""
+        found = self._lanes.get(_lane(job))
+        return found is not None and found.last
+
     def waits(self, job: NewJob, took: float, look: Callable[[], bool]) -> bool:
         """Whether the job, which took so long to be stored, stands behind others."""
-        lane = (job.queue, job.type, job.payload_version, job.priority)
+        lane = _lane(job)
         found = self._lanes.get(lane)
         if found is None:
             if len(self._lanes) >= MOST:
@@ -44,14 +49,18 @@ class Crowd:
         return found.waits(took, look)
 
 
+def _lane(job: NewJob) -> tuple[str, str, int, int]:
+    return (job.queue, job.type, job.payload_version, job.priority)
+
+
 class _Lane:
     def __init__(self) -> None:
-        self._begun, self._took, self._waits = monotonic(), 0.0, False
+        self._begun, self._took, self.last = monotonic(), 0.0, False
 
     def waits(self, took: float, look: Callable[[], bool]) -> bool:
         now = monotonic()
         self._took += took
         if now - self._begun >= LOOK:
-            self._waits = self._took >= BUSY and look()
+            self.last = self._took >= BUSY and look()
             self._begun, self._took = now, 0.0
-        return self._waits
+        return self.last

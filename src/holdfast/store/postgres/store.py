@@ -12,7 +12,6 @@ which is then run again.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import partial
 from random import uniform
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -20,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 from holdfast.model.errors import StoreError
 from holdfast.model.news import News
 from holdfast.store.at_once import taken_at_once
-from holdfast.store.postgres.base import array, read_file
+from holdfast.store.postgres.base import read_file
 from holdfast.store.postgres.connection import Connection, is_busy, is_missing_table, is_ours, translate
-from holdfast.store.postgres.crowd import Crowd, stands_behind
+from holdfast.store.postgres.crowd import Crowd
 from holdfast.store.postgres.joins import Joins
 from holdfast.store.postgres.location import Location
-from holdfast.store.postgres.lone import LoneClaims, lone_row
+from holdfast.store.postgres.lone import LoneClaims
+from holdfast.store.postgres.lone_inserts import NOT_KNOWN, LoneInserts
 from holdfast.store.postgres.schema import migrate, moved_away, require_schema
 from holdfast.store.postgres.transaction import PostgresTransaction
 from holdfast.store.sql import Queries, named_placeholders
@@ -33,7 +33,6 @@ from holdfast.store.sql import Queries, named_placeholders
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from holdfast.model.request import NewJob
 
 TRIES = 10
 PATIENCE = 10.0  # seconds to ask what became of a commit
@@ -41,11 +40,11 @@ PATIENCE = 10.0  # seconds to ask what became of a commit
 
 _ENDS = {
     "aborted": "before it was made: nothing was written; try again",
-    None: "and it is not known whether it was made: look before you repeat it",
+    None: NOT_KNOWN,
 }
 
 
-class PostgresStore:
+class PostgresStore(LoneInserts):
     """The promises of the port, on one database."""
 
     writes_alone = False
@@ -100,24 +99,6 @@ class PostgresStore:
             news.jobs += told.jobs
             news.groups |= told.groups
         return answers, news
-
-    def insert_alone(self, job: NewJob) -> tuple[tuple[str, bool], News]:
-        begun = monotonic()
-        with self._telling(self._told_to_a_writer):
-            # What takes more than one statement. A connection that was lost is found out there, too.
-            several = isinstance(job.key_window, int) or self.location.tenant or self._is_ruled(job)
-            job_id = None if several else self._insert_at_once(job)
-        if job_id is not None:
-            news = News()
-            news.queues.add(job.queue)
-            news.of_group(job.tenant, job.group)
-            look = partial(stands_behind, job)
-            news.patient = self._crowd.waits(job, monotonic() - begun, lambda: self._write_alone(look)[0][0] is True)
-            return (job_id, True), news
-        (answer,), news = self._write_alone(lambda transaction: transaction.insert([job])[0])
-        if isinstance(answer, Exception):
-            raise answer
-        return answer, news
 
     def hurry(self, seconds: float) -> None:
         self._patience = min(self._patience, seconds)
@@ -214,50 +195,6 @@ class PostgresStore:
         if connection is None or self._clock or self.location.tenant:
             return []
         return taken_at_once(call, LoneClaims(connection, self.queries, 0))
-
-    def _insert_at_once(self, job: NewJob) -> str | None:
-        """One statement that commits by itself: one round trip instead of three. None if its key is taken.
-
-        Should the answer be lost, the same job is sent once more on a new connection: its id makes that harmless.
-        """
-        connection = self._current("_writer") or self._connect("_writer")
-        row = self._lone_row(job, connection)
-        try:
-            made = connection.repeat(self.queries["insert_alone"], row, self.queries["keep_settings"])
-        except Exception:
-            if not connection.is_lost():
-                raise
-            made = self._insert_again(row)
-        return str(row["id"]) if made else None
-
-    def _is_ruled(self, job: NewJob) -> bool:
-        """Whether the job's queue has rules, by what was heard of them a moment ago."""
-        connection = self._current("_writer") or self._connect("_writer")
-        try:
-            return PostgresTransaction(connection, self.queries, 0).ruled([job])[0] is not job
-        except Exception:  # noqa: BLE001  # the long way meets it again, and knows what to do
-            return True
-
-    def _insert_again(self, row: dict[str, object]) -> int:
-        give_up = monotonic() + self._patience
-        while True:
-            try:
-                connection = self._connect("_writer")
-                made = connection.change(self.queries["insert_alone"], row)
-                return made or len(connection.run(self.queries["versions"], {"ids": array([row["id"]])}))
-            except Exception as error:
-                self._writer = None
-                if monotonic() > give_up:
-                    raise StoreError(
-                        "STORE_UNAVAILABLE", f"{self.location.shown}: the connection was lost, {_ENDS[None]}"
-                    ) from error
-            sleep(0.05)
-
-    def _lone_row(self, job: NewJob, connection: Connection) -> dict[str, object]:
-        now = self._clock() if self._clock else None
-        if now is None and self._ahead is None:
-            self._tell_time(connection.run(self.queries["now"], {})[0][0])
-        return lone_row(job, about=now if now is not None else int(monotonic() * 1000 + (self._ahead or 0)), now=now)
 
     def _tell_time(self, now: int) -> None:
         """How far the database's clock is ahead of this process's own: enough for the time in an id."""

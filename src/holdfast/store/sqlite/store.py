@@ -37,6 +37,7 @@ class SqliteStore:
 
     writes_alone = True
     watched = False
+    word: Callable[[News], str | None] | None = None  # others are told by datagrams, after the commit
 
     def __init__(
         self,
