@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import wiring
 from holdfast.signals import ear as ears
+from holdfast.signals import pace as paces
 from holdfast.signals import relay
 from holdfast.signals.postgres import PostgresLine
 from holdfast.signals.relay import RelaySignal
@@ -169,19 +171,19 @@ def test_a_forked_child_tells_and_hears_by_itself(kind, open_signal, listen):
 
 
 def test_where_a_send_takes_longer_than_it_can_everyone_tells_less_often():
-    pace = relay.Pace()
-    assert pace.after(0.010) == relay.GATHER  # a server far away is no crowd
-    assert pace.after(0.010) == relay.GATHER
-    assert pace.after(0.012) == relay.GATHER  # one slow send is an accident
+    pace = paces.Pace()
+    assert pace.after(0.010) == paces.GATHER  # a server far away is no crowd
+    assert pace.after(0.010) == paces.GATHER
+    assert pace.after(0.012) == paces.GATHER  # one slow send is an accident
     assert pace.after(0.012) == pytest.approx(0.1)
     assert pace.after(3.0) == pytest.approx(0.1)
-    assert pace.after(3.0) == relay.LONGEST_GATHER
-    assert pace.after(0.010) == relay.GATHER
+    assert pace.after(3.0) == paces.LONGEST_GATHER
+    assert pace.after(0.010) == paces.GATHER
 
 
 def test_the_first_messages_go_at_once_and_those_of_a_burst_one_by_one():
-    pace, now = relay.Pace(), 1_000.0
-    for _ in range(relay.AT_ONCE - 1):
+    pace, now = paces.Pace(), 1_000.0
+    for _ in range(paces.AT_ONCE - 1):
         assert pace.next_one(now, 0.1) == now
     for _ in range(5):
         now, before = pace.next_one(now, 0.1), now
@@ -221,7 +223,8 @@ def test_news_that_has_time_does_not_wait_for_the_last_look_at_an_open_transacti
 
 def test_who_closes_does_not_wait_for_the_rest_of_a_burst(kind, open_signal, listen, monkeypatch):
     monkeypatch.setattr(relay, "GATHER", 30.0)
-    monkeypatch.setattr(relay, "AT_ONCE", 1)
+    monkeypatch.setattr(paces, "GATHER", 30.0)
+    monkeypatch.setattr(paces, "AT_ONCE", 1)
     signal = open_signal(kind)
     ear = listen(signal)
     signal.tell(news("first"))
@@ -359,3 +362,41 @@ def test_nothing_is_left_open_by_ears_and_signals(kind, open_signal, listen):
         one.close()
     assert wait_for(lambda: threading.active_count() <= threads)
     assert descriptors() <= before + 1
+
+
+def test_who_fetches_is_asked_first_on_a_thread_of_the_ears_own(kind, open_signal, listen):
+    signal = open_signal(kind)
+    ear = listen(signal)
+    asked = []
+
+    def fetch():
+        asked.append(threading.current_thread())
+        return len(asked) == 1
+
+    ear.fetch = fetch
+    signal.tell(news("seen to"))
+    wait_for(lambda: asked, "to be asked")
+    signal.tell(news("left to others"))
+    assert "left to others" in heard(ear).queues  # and nothing before it
+    assert threading.current_thread() not in asked
+    signal.tell(news(jobs=("J",)))
+    assert heard(ear).jobs == ["J"]
+    assert len(asked) == 2  # news without work is nothing to fetch
+
+
+def test_a_lone_commit_may_carry_its_word_and_those_of_a_burst_are_told_together(listen, request):
+    signal = wiring.open_signal(url_of("postgres"))
+    request.addfinalizer(signal.close)
+    ear = listen(signal)
+    words = [signal.word(news("q")) for _ in range(paces.AT_ONCE + 3)]
+    assert words[: paces.AT_ONCE - 1] == ['{"job_id": null, "queues": ["q"], "jobs": []}'] * (paces.AT_ONCE - 1)
+    assert words[paces.AT_ONCE :] == [None] * 3
+    told = news("q")
+    told.told = True
+    signal.tell(told)  # it went out with its commit
+    signal.tell(news("r"))
+    assert heard(ear).queues == {"r"}
+
+
+def test_only_the_server_that_stores_the_jobs_carries_words_with_them(kind, open_signal):
+    assert open_signal(kind).word is None

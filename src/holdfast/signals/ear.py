@@ -23,13 +23,14 @@ from typing import TYPE_CHECKING
 from holdfast.model.news import News
 from holdfast.signals.message import is_probe, merge, probe, unpack
 from holdfast.signals.network import Line, Network, NotThrough, Trouble, hang_up, log
+from holdfast.signals.pace import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 WAIT = 0.25  # an ear that is closed is gone after so long
 HELPING = 256  # messages at a time
-REST = 0.01  # between two helpings while messages come thick and fast
+REST = 0.01  # between two helpings, in the long run
 RESTS_PER_WORK = 3.0  # a flood gets a quarter of a core, whatever its rate
 RING_EVERY = 0.1  # in a flood, whose every message is the same reason to look
 PROBE_SECONDS = 3.0  # for a probe to come back
@@ -101,7 +102,7 @@ class RelayEar:
 
     def _hear_on(self, line: Line) -> None:
         probes = _Probes(self._network)
-        rung = heard_at = 0.0
+        pace, rung = Pace(), 0.0
         while not self._over.is_set():
             if self._doubted:
                 self._doubted = False
@@ -121,9 +122,8 @@ class RelayEar:
                 rung = monotonic()
                 self._ring()
             if messages:
-                before, heard_at = heard_at, monotonic()
-                rest = REST if heard_at - before < REST else 0.0  # after a lone message, the next is heard at once
-                sleep(max(rest, RESTS_PER_WORK * (thread_time() - worked)))
+                now = monotonic()
+                sleep(max(pace.next_one(now, REST) - now, RESTS_PER_WORK * (thread_time() - worked)))
 
     def _heed(self, heard: list[News]) -> None:
         if self.fetch is None or not any(news.queues for news in heard) or not self.fetch():

@@ -20,15 +20,13 @@ from holdfast.model.news import News
 from holdfast.signals.ear import RelayEar
 from holdfast.signals.message import merge, pack
 from holdfast.signals.network import Line, Network, Trouble, hang_up
+from holdfast.signals.pace import GATHER, Pace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 EARLY = (0.02, 0.1, 0.5, 2.0, 8.0)  # seconds after an enqueue on a caller's own connection
-GATHER, LONGEST_GATHER = 0.02, 1.0  # seconds in which the commits of a burst become one message
 PATIENT = 1.0  # second for what will hardly wake anybody
-GATHER_PER_DELAY = 50.0
-AT_ONCE = 5  # messages that need not wait for others, after a rest
 KEEP = 2.0  # between two looks at a line on which nothing is sent
 FLUSH_SECONDS = 1.0  # how long the end of a process may wait for its last message
 
@@ -218,30 +216,6 @@ class RelaySignal:
         left = until - monotonic()
         if left > 0:
             self._ending.wait(left)
-
-
-class Pace:
-    """How long to gather after a send.
-
-    Sends that take longer than they can say that many tell at once: of the same queues, mostly, so that any of them
-    wakes whoever rests. Then each tells less often. One slow send is an accident, two in a row are a crowd.
-    """
-
-    def __init__(self) -> None:
-        self._best = self._last = float("inf")
-        self._credit, self._credited = float(AT_ONCE), 0.0
-
-    def next_one(self, now: float, gather: float) -> float:
-        """When the next message may go, after one at this time: one per `gather` in the long run."""
-        self._credit = min(float(AT_ONCE), self._credit + (now - self._credited) / gather) - 1
-        self._credited = now
-        return now + gather * max(0.0, 1 - self._credit)
-
-    def after(self, took: float) -> float:
-        """Seconds until the next message, by how long the last one took."""
-        self._best = min(self._best, took)
-        slow, self._last = min(took, self._last), took
-        return min(LONGEST_GATHER, max(GATHER, GATHER_PER_DELAY * (slow - self._best)))
 
 
 def _kept(line: Line | None) -> Line | None:

@@ -35,7 +35,7 @@ from holdfast.worker.runner import Run, refused, run_coroutine, run_function
 from holdfast.worker.transaction import end_of_settled
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
     from holdfast.engine.desk import Desk
     from holdfast.engine.registry import Registry
@@ -84,6 +84,8 @@ class Worker:
 
     def look(self) -> None:
         """There may be something to claim; called in the loop."""
+        if self.may_block and not self._runs:  # nobody waits for this thread: a job begins two turns of the loop sooner
+            self._fetch(self._bring)
         self._wake.set()
 
     def wake(self) -> None:
@@ -96,6 +98,9 @@ class Worker:
 
         False if it does not rest, or has nothing to claim: then it has to be woken.
         """
+        return self._fetch(lambda *brought: self.loop.call_soon_threadsafe(self._bring, *brought))
+
+    def _fetch(self, bring: Callable[[Errand, leases.Exchanged | None], object]) -> bool:
         errand = self._errand
         if errand is None or not errand.take():
             return False
@@ -103,7 +108,7 @@ class Worker:
         got = None
         with suppress(StoreError):  # the loop meets it again, and knows what to do
             got = self.desk.taken(leases.exchange, (), errand.orders, self._policies)
-        self.loop.call_soon_threadsafe(self._bring, errand, got)
+        bring(errand, got)
         return True
 
     def _bring(self, errand: Errand, got: leases.Exchanged | None) -> None:
@@ -153,7 +158,7 @@ class Worker:
         self._looked = monotonic()
         errand, self._errand = self._errand, None
         if errand is not None and errand.pause is not None:
-            return errand.pause
+            return self._leave_errand(errand.wanted, errand.orders, errand.pause)
         ended, self._ended = self._ended, []
         back, self._handed_back = self._handed_back, []
         stopped, self._stopped = self._stopped, []
@@ -180,9 +185,11 @@ class Worker:
         if self._away.over() and self.ear is not None:
             self.ear.doubt()
         self._let_go(ended, got)
-        pause = self._begin_all(wanted, got)
-        if pause and wanted:
-            self._errand = Errand(wanted, orders)
+        return self._leave_errand(wanted, orders, self._begin_all(wanted, got))
+
+    def _leave_errand(self, wanted: list[tuple[Places, int]], orders: list[Order], pause: float) -> float:
+        """Before a rest of that length."""
+        self._errand = Errand(wanted, orders) if pause and wanted else None
         return pause
 
     def _begin_all(self, wanted: list[tuple[Places, int]], got: leases.Exchanged) -> float:
