@@ -252,7 +252,10 @@ class App(Maps, LimitDoor, AlertDoor):
     def _named(self, type: str, payload: Mapping[str, Any] | None, options: Mapping[str, Any]) -> NewJob:
         """A request that Python code makes by name."""
         check_options(options, OPTIONS, of=type)
-        return self.new_job(type, {} if payload is None else payload, options)
+        job = self.new_job(type, {} if payload is None else payload, options)
+        if self._registry is not None:
+            self._registry.doubt(type, stacklevel=3)  # the line that enqueues
+        return job
 
     def new_job(self, type: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> NewJob:
         """A checked request. A type that is known here is checked against its handler; any other before its run."""
