@@ -63,6 +63,43 @@ async def test_a_coroutine_that_blocks_the_loop_is_told_once(app: holdfast.App, 
     assert "(blocks)" in told
 
 
+async def test_a_time_out_tells_how_long_the_run_was_allowed_and_where_it_stood(app: holdfast.App):
+    async def fetch() -> None:
+        await asyncio.sleep(3600)
+
+    @app.job(timeout=0.2, max_attempts=1)
+    async def single() -> None:
+        await fetch()
+
+    @app.job(timeout=0.2, max_attempts=1, batch=5)
+    async def several(jobs: list[dict[str, int]]) -> None:
+        await fetch()
+
+    handles = [single.enqueue(), app.enqueue("several", {"n": 1})]
+    async with app.worker():
+        for handle in handles:
+            with pytest.raises(holdfast.JobFailed, match=r"ran longer than its time-out of 0\.2 s"):
+                await handle.aresult(timeout=60)
+    for handle, name in zip(handles, ("single", "several"), strict=True):
+        error = app.get(handle.id).error
+        assert error is not None
+        lines = [line.rpartition(".")[2] for line in error["where"]]
+        assert lines[:2] == [name, "fetch"]
+        assert error["where"][-1].startswith("asyncio.tasks:")
+
+
+async def test_the_time_out_of_a_plain_function_tells_how_long_it_was_allowed(app: holdfast.App):
+    @app.job(timeout=0.2, max_attempts=1)
+    def waits(job: holdfast.JobContext) -> None:
+        while not job.cancelled:
+            time.sleep(0.01)
+
+    handle = waits.enqueue()
+    async with app.worker():
+        with pytest.raises(holdfast.JobFailed, match=r"ran longer than its time-out of 0\.2 s"):
+            await handle.aresult(timeout=60)
+
+
 async def test_the_end_of_the_block_waits_for_what_runs(app: holdfast.App):
     begun = asyncio.Event()
 

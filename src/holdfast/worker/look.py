@@ -46,7 +46,7 @@ class Child:
     born: float = 0.0
     leaving_since: float | None = None  # told to drain
     killed_for: str | None = None
-    overdue: set[Key] = field(default_factory=set)
+    overdue: dict[Key, int] = field(default_factory=dict)  # runs past their time-outs, in milliseconds
     lost: dict[Key, float] = field(default_factory=dict)  # runs without a lease, since when
 
     @property
@@ -73,7 +73,7 @@ def judge(child: Child, runs: list[Started], holds: Holds, now: float) -> str | 
         elif hold.asked_to_stop:
             child.slots.command(run, slot_words.ASK)
         if run.limit and now * 1000 - run.since > run.limit + grace * 1000:
-            child.overdue.add(key)
+            child.overdue[key] = run.limit
             why = "a run overran its time-out"
     child.lost = lost
     if child.slots.state() == slot_words.WORN and _leaves_for(child, now) > OVERRUN_GRACE:
