@@ -13,6 +13,7 @@ import pytest
 import holdfast
 from holdfast.model.errors import StoreError
 from holdfast.model.status import Status
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -61,6 +62,26 @@ async def test_a_coroutine_that_blocks_the_loop_is_told_once(app: holdfast.App, 
         await asyncio.sleep(0.3)
     (told,) = [line.getMessage() for line in caplog.records if "stood still" in line.getMessage()]
     assert "(blocks)" in told
+
+
+async def test_a_coroutine_that_blocks_the_loop_is_told_while_it_does(
+    app: holdfast.App, caplog: pytest.LogCaptureFixture
+):
+    told: list[str] = []
+
+    @app.job
+    async def blocks() -> None:
+        give_up = time.monotonic() + PATIENCE
+        while not told and time.monotonic() < give_up:
+            time.sleep(0.01)  # noqa: ASYNC251  # the fault that is looked for
+            told.extend(line.getMessage() for line in caplog.records if "stands still" in line.getMessage())
+
+    handle = blocks.enqueue()
+    async with app.worker():
+        await handle.aresult(timeout=PATIENCE)
+        await asyncio.sleep(0.3)
+    assert f"does job {handle.id} (blocks) block it? make the handler a plain function" in told[0]
+    assert not [line for line in caplog.records if "stood still" in line.getMessage()]  # once is enough
 
 
 async def test_a_time_out_tells_how_long_the_run_was_allowed_and_where_it_stood(app: holdfast.App):

@@ -21,6 +21,7 @@ from holdfast.model import stamp
 from holdfast.model.outcome import Unstarted
 from holdfast.worker import slots as slot_words
 from holdfast.worker.slots import SlotMap, Started
+from holdfast.worker.standstill import LONG, Standstill
 
 if TYPE_CHECKING:
     from holdfast.model.lease import Claim
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 OVERRUN_GRACE = 5.0
 _UNSTARTED_MS = 2_500
-_STANDS_STILL = 1.5  # seconds without a beat
 
 Key = tuple[str, int]  # a run: the job's id and its token
 Holds = dict[Key, "Hold"]
@@ -48,6 +48,10 @@ class Child:
     killed_for: str | None = None
     overdue: dict[Key, int] = field(default_factory=dict)  # runs past their time-outs, in milliseconds
     lost: dict[Key, float] = field(default_factory=dict)  # runs without a lease, since when
+    standstill: Standstill = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.standstill = Standstill(self.owner, self.slots)
 
     @property
     def solo(self) -> bool:
@@ -114,7 +118,7 @@ def release_unstarted(tx: Transaction, owner: str, keys: set[Key], late: int) ->
 def _can_heed(child: Child, now: float) -> bool:
     """Whether it could stop a run by itself: a solo cannot, nor can one whose interpreter is held by a handler."""
     beaten = child.slots.beaten()
-    return not child.solo and not (beaten and now - beaten / 1000 > _STANDS_STILL)
+    return not child.solo and not (beaten and now - beaten / 1000 > LONG)
 
 
 def _leaves_for(child: Child, now: float) -> float:

@@ -79,7 +79,7 @@ class Worker:
         self._looked = float("-inf")
         self._draining = False
         self._deadline: float | None = None
-        self._pulse = Pulse()
+        self._pulse = Pulse(slots)
         self._away = Away()
 
     def look(self) -> None:
