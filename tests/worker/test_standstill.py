@@ -145,11 +145,16 @@ def test_runs_that_lost_their_leases_are_nobody_s_fault(process: Process, told):
 @pytest.mark.slow
 def test_a_worker_tells_of_a_loop_that_stands_still_while_it_does(workshop: Workshop):
     workshop.start(HOLDFAST_TEST_LEASE="60")
-    blocker = workshop.enqueue("hold_loop", {"seconds": 8})
+    blocker = workshop.enqueue("hold_loop", {"seconds": 12})
     workshop.begun(blocker)
+    behind = workshop.enqueue("quick")
     said = wait_for(lambda: [line for line in workshop.errors().splitlines() if "stands still" in line], "a warning")
     assert workshop.job(blocker).status == Status.IN_PROGRESS
     assert f"does job {blocker} (hold_loop) block it?" in said[0]
-    behind = workshop.enqueue("quick")
+    held_up = wait_for(
+        lambda: [one["text"] for one in workshop.app.explain(behind)["reasons"] if one["code"] == "HELD_UP"], "a reason"
+    )
+    assert workshop.job(blocker).status == Status.IN_PROGRESS
+    assert f"the longest {blocker} (hold_loop) for " in held_up[0]
     workshop.ended(blocker, behind)
     assert [workshop.errors().count(word) for word in ("stands still", "stood still")] == [1, 0]
