@@ -211,26 +211,16 @@ class App(Maps, LimitDoor, AlertDoor):
     # -- enqueue
 
     def enqueue(
-        self,
-        type: str,
-        payload: Mapping[str, Any] | None = None,
-        *,
-        connection: Any = None,
-        **options: Any,
+        self, type: str, payload: Mapping[str, Any] | None = None, *, connection: Any = None, **options: Any
     ) -> Handle:
         """Enqueue by name; with `connection`, inside the caller's own transaction."""
-        return self.store([self.new_job(type, {} if payload is None else payload, options)], connection)[0]
+        return self.store([self._named(type, payload, options)], connection)[0]
 
     async def aenqueue(
-        self,
-        type: str,
-        payload: Mapping[str, Any] | None = None,
-        *,
-        connection: Any = None,
-        **options: Any,
+        self, type: str, payload: Mapping[str, Any] | None = None, *, connection: Any = None, **options: Any
     ) -> Handle:
         """Enqueue by name from a coroutine; with `connection`, inside the caller's own transaction."""
-        return (await self.astore([self.new_job(type, {} if payload is None else payload, options)], connection))[0]
+        return (await self.astore([self._named(type, payload, options)], connection))[0]
 
     def enqueue_many(self, calls: Iterable[Call], *, connection: Any = None) -> list[Handle]:
         """Enqueue many in one transaction: `app.enqueue_many([thumbnail.call(path="a.png"), ...])`."""
@@ -258,6 +248,14 @@ class App(Maps, LimitDoor, AlertDoor):
         if connection is not None:
             return self._joined(jobs, await self.desk.ajoin(connection, enqueue, jobs, self.max_depth))
         return self._handles(await self.desk.awrite(enqueue, jobs, self.max_depth))
+
+    def _named(self, type: str, payload: Mapping[str, Any] | None, options: Mapping[str, Any]) -> NewJob:
+        """A request that Python code makes by name."""
+        check_options(options, OPTIONS, of=type)
+        job = self.new_job(type, {} if payload is None else payload, options)
+        if self._registry is not None:
+            self._registry.doubt(type, stacklevel=3)  # the line that enqueues
+        return job
 
     def new_job(self, type: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> NewJob:
         """A checked request. A type that is known here is checked against its handler; any other before its run."""

@@ -33,7 +33,7 @@ from holdfast.engine import leases, limits, repairs, schedules
 from holdfast.model import stamp
 from holdfast.model.decide import decide
 from holdfast.model.errors import HoldfastError
-from holdfast.model.failure import Failure
+from holdfast.model.failure import timed_out
 from holdfast.model.lease import Lane
 from holdfast.model.outcome import Raised, Returned, Unstarted
 from holdfast.store.port import Ending, Order
@@ -171,8 +171,8 @@ async def _awaited(run: Run) -> Outcome:
     try:
         async with asyncio.timeout(None if timeout_ms is None else timeout_ms / 1000):
             return await run_coroutine(run)
-    except TimeoutError:
-        return Raised(Failure("TimeoutError", f"ran past its time-out of {timeout_ms} ms", "TIMEOUT"))
+    except TimeoutError as error:
+        return Raised(timed_out(timeout_ms or 0, error.__cause__))
 
 
 def _finish(tx: Transaction, claim: Claim, outcome: object, policy: object) -> str:

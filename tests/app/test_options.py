@@ -117,10 +117,34 @@ def test_delay_and_scheduled_at_exclude_each_other(enqueue):
 
 @pytest.mark.parametrize("name", ["priorty", "eta", "countdown", "retries"])
 def test_an_unknown_option_is_refused_with_those_there_are(app, enqueue, name):
-    with pytest.raises(holdfast.BadInput, match=f"unknown option {name}; a job takes: .*priority") as caught:
+    with pytest.raises(holdfast.BadInput, match=f"unknown option {name}[:;].* a job takes: .*priority") as caught:
         enqueue(**{name: 1})
     assert caught.value.code == "BAD_OPTION"
     assert app.jobs() == []
+
+
+@pytest.mark.parametrize("slip", ["prio", "priorty", "Priority"])
+def test_an_option_that_is_misspelt_is_told_with_the_one_that_was_meant(enqueue, slip):
+    with pytest.raises(holdfast.BadInput, match=f"unknown option {slip}: did you mean priority"):
+        enqueue(**{slip: 1})
+
+
+def test_a_setting_that_is_misspelt_is_told_with_the_one_that_was_meant(app):
+    with pytest.raises(holdfast.BadInput, match="unknown option max_attemps: did you mean max_attempts"):
+        app.job(max_attemps=3)(print)
+
+
+def test_arguments_given_as_options_by_name_are_led_into_the_payload(app, thumbnail):
+    for kind in ("add", "thumbnail"):
+        with pytest.raises(holdfast.BadInput) as caught:
+            app.enqueue(kind, path="secret", width=2)
+        assert f'a dict: app.enqueue("{kind}", {{"path": ..., "width": ...}}); a job takes: ' in str(caught.value)
+        assert "secret" not in str(caught.value)
+
+
+async def test_arguments_given_as_options_are_led_into_the_payload_in_coroutines_too(app):
+    with pytest.raises(holdfast.BadInput, match=r'a dict: app.enqueue\("add", \{"a": ...\}\)'):
+        await app.aenqueue("add", a=1)
 
 
 @pytest.mark.parametrize("window", [0, -5, INF, NAN, "for ever", True, "60"])

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.cli import SECTIONS
+from holdfast.cli.guesses import GUESSES
 from tests.cli.given import clean_environment, process
 
 SECRET = "hunter2"  # noqa: S105  # a word to look for
@@ -102,6 +104,34 @@ def test_what_is_done_to_a_job_without_the_word_job_is_known(cli, verb):
     answer = cli(verb, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
     assert answer.code == 2
     assert f"error BAD_OPTION: no command '{verb}': did you mean `holdfast job {verb}`?\n" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("guess", "said"),
+    [
+        ("list", "holdfast jobs"),
+        ("ls", "holdfast jobs"),
+        ("status", "holdfast job show ID` for one job, or `holdfast stats` for all"),
+        ("run", "holdfast worker MODULE:APP"),
+        ("start", "holdfast worker MODULE:APP"),
+        ("add", "holdfast enqueue TYPE --payload JSON"),
+        ("pause", "holdfast queues pause NAME"),
+        ("purge", "holdfast dlq purge"),
+        ("dashboard", "holdfast up MODULE:APP"),
+    ],
+)
+def test_a_guess_at_a_command_is_answered_with_the_right_one(cli, guess, said):
+    answer = cli(guess, "anything")
+    assert answer.code == 2
+    assert f"error BAD_OPTION: no command '{guess}': did you mean `{said}" in answer.err
+
+
+def test_every_answer_to_a_guess_is_a_command(cli):
+    for guess, meant in GUESSES.items():
+        assert guess not in SECTIONS
+        for part in meant.split("`")[1::2]:
+            words = [word for word in part.split()[1:] if word.islower() and word[0] != "-"]
+            assert cli(*words, "--help").code == 0, part
 
 
 @pytest.mark.parametrize("arguments", [[], ["job"], ["queues"], ["dlq"]])

@@ -11,7 +11,7 @@ from holdfast.engine.explain import explain
 from holdfast.engine.takers import ALIVE_MS
 from holdfast.model.errors import NotFound
 from holdfast.model.failure import Failure
-from holdfast.model.outcome import Abandoned, Raised
+from holdfast.model.outcome import Abandoned, Raised, Unstarted
 from tests.engine.given import (
     MINUTE,
     RAISED,
@@ -26,9 +26,9 @@ from tests.engine.given import (
 )  # fmt: skip
 
 
-def beat(desk, *lanes):
+def beat(desk, *lanes, name="host:1:a"):
     """A worker says that it lives."""
-    worker = {"id": "host:1:a", "host": "host", "pid": 1, "lanes": json.dumps(lanes), "places": 10, "running": 0}
+    worker = {"id": name, "host": "host", "pid": 1, "lanes": json.dumps(lanes), "places": 10, "running": 0}
     desk.write(lambda tx: tx.beat(worker))
 
 
@@ -235,6 +235,77 @@ def test_a_pause_of_another_queue_is_no_reason(desk):
     with_worker(desk)
     desk.write(lambda tx: tx.pause("other", "ann"))
     assert codes(desk, enqueue(desk)) == ["IN_LINE"]
+
+
+CHILD = "host:1:a/1-child"
+
+
+def test_a_job_that_nobody_takes_though_it_is_due_names_what_its_workers_run(desk, clock):
+    with_worker(desk)
+    longest = running(desk, owner=CHILD)
+    clock.forward(2_000)
+    running(desk, owner=CHILD)
+    job_id = enqueue(desk)
+    clock.forward(8_000)
+    (_, in_line), (code, text) = reasons(desk, job_id)
+    assert in_line == "due; before it in line: 0 jobs of its type and priority"
+    assert code == "HELD_UP"
+    assert text == (
+        f"the workers that take it have begun nothing for 8 s, and run 2 jobs, the longest {longest.id} (mail) for 10 s: "
+        "all their places are taken, or a coroutine handler blocks its event loop, which the log of the worker then "
+        'says: make that a plain function, or give it isolation="process"'
+    )
+
+
+def test_the_run_of_another_tenant_that_holds_a_job_up_is_not_named(desk, clock):
+    with_worker(desk)
+    running(desk, owner=CHILD, tenant="acme")
+    job_id = enqueue(desk)
+    clock.forward(8_000)
+    assert "and run 1 job, the longest for 8 s: " in reasons(desk, job_id)[1][1]
+
+
+def nothing_runs(desk, clock):
+    return enqueue(desk)
+
+
+def one_began_lately(desk, clock):
+    running(desk, owner=CHILD)
+    job_id = enqueue(desk)
+    clock.forward(5_000)
+    running(desk, owner=CHILD, priority=1)
+    clock.forward(1_000)
+    return job_id
+
+
+def it_came_lately(desk, clock):
+    running(desk, owner=CHILD)
+    clock.forward(9_000)
+    return enqueue(desk)
+
+
+def it_was_handed_back_lately(desk, clock):
+    running(desk, owner=CHILD)
+    back = running(desk, owner=CHILD)
+    clock.forward(9_000)
+    finish(desk, back, Unstarted())
+    return back.id
+
+
+def others_are_busy(desk, clock):
+    beat(desk, ("other", "mail", 1), name="host:2:b")
+    running(desk, owner="host:2:b/1-child")
+    job_id = enqueue(desk)
+    clock.forward(9_000)
+    return job_id
+
+
+@pytest.mark.parametrize(
+    "given", [nothing_runs, one_began_lately, it_came_lately, it_was_handed_back_lately, others_are_busy]
+)
+def test_a_job_is_not_held_up_where(desk, clock, given):
+    with_worker(desk)
+    assert codes(desk, given(desk, clock)) == ["IN_LINE"]
 
 
 def test_a_job_that_was_waited_for_goes_before(desk):

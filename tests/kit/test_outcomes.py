@@ -150,7 +150,21 @@ def test_a_coroutine_that_runs_past_its_time_out_counts_as_failed(run):
 
     job = run(slow, timeout=0.05)
     assert (job.status, job.failed, job.error["code"]) == ("queued", 1, "TIMEOUT")
-    assert "50 ms" in job.error["message"]
+    assert job.error["message"] == "ran longer than its time-out of 0.05 s"
+    assert job.error["where"][0].endswith("<locals>.slow")
+    assert job.error["where"][-1].startswith("asyncio.")
+
+
+def test_an_item_that_runs_past_its_time_out_tells_where_it_stood(holdfast_app):
+    @holdfast_app.job(timeout=0.05, max_attempts=1)
+    async def slow(n: int):
+        await asyncio.Event().wait()
+
+    batch = holdfast_app.map(slow, [{"n": 1}])
+    drain(holdfast_app)
+    ((_, _, error),) = batch.errors()
+    assert error["message"] == "ran longer than its time-out of 0.05 s"
+    assert error["where"][0].endswith("<locals>.slow")
 
 
 def test_the_time_out_of_one_call_beats_the_handler_s(holdfast_app):

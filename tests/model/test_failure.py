@@ -19,6 +19,7 @@ from holdfast.model.failure import (
     Failure,
     failure_of,
     scrub,
+    timed_out,
 )
 from holdfast.model.job import raised_at, raised_from
 from holdfast.model.payload import encode
@@ -294,6 +295,46 @@ def test_a_log_gets_the_class_and_the_line_and_no_message():
 
 def test_what_has_no_lines_tells_none():
     assert "where" not in json.loads(failure_of(ValueError("x")).as_text())
+
+
+@pytest.mark.parametrize(
+    ("timeout_ms", "told"), [(30_000, "30 s"), (1_500, "1.5 s"), (50, "0.05 s"), (31 * 86_400_000, "2678400 s")]
+)
+def test_a_time_out_is_told_in_seconds(timeout_ms, told):
+    failure = timed_out(timeout_ms)
+    assert (failure.kind, failure.code, failure.where) == ("TimeoutError", "TIMEOUT", ())
+    assert failure.message == f"ran longer than its time-out of {told}"
+
+
+def test_how_a_time_out_ended_the_run_is_told_with_it():
+    told = timed_out(1_000, how="its process was killed").message
+    assert told == "ran longer than its time-out of 1 s: its process was killed"
+
+
+class Waiting:
+    def __await__(self):
+        yield
+
+
+async def inner():
+    await Waiting()
+
+
+async def outer():
+    await inner()
+
+
+def test_a_time_out_tells_the_lines_at_which_a_coroutine_waits():
+    waits = outer()
+    waits.send(None)
+    told = [line.rpartition(" in ")[2] for line in timed_out(1_000, waits).where]
+    waits.close()
+    assert told == ["outer", "inner", "Waiting.__await__"]
+    assert timed_out(1_000, waits).where == ()  # it has ended
+
+
+def test_a_time_out_tells_the_lines_that_a_cancellation_came_through():
+    assert timed_out(1_000, caught_from(handler, 0)).where[-1].endswith(" in deep")
 
 
 @pytest.mark.parametrize(

@@ -158,6 +158,22 @@ def test_an_option_nobody_knows_is_refused_with_those_there_are():
     check_options({"queue": "x"}, frozenset({"queue"}))
 
 
+def test_an_option_that_is_misspelt_is_told_with_the_one_that_was_meant():
+    with pytest.raises(BadInput, match=r"unknown option colour, dealy: did you mean delay\? a job takes: delay, queue"):
+        check_options({"colour": 1, "dealy": 2}, frozenset({"queue", "delay"}))
+
+
+def test_what_is_no_option_of_a_type_by_its_name_is_led_into_the_payload():
+    with pytest.raises(BadInput) as caught:
+        check_options({"a": 1, "dealy": 2}, frozenset({"queue", "delay"}), of="add")
+    assert str(caught.value) == (
+        "unknown option a, dealy: did you mean delay? what the handler takes goes into the payload, a dict: "
+        'app.enqueue("add", {"a": ...}); a job takes: delay, queue'
+    )
+    with pytest.raises(BadInput, match=r"unknown option dealy: did you mean delay\? a job takes: "):
+        check_options({"dealy": 2}, frozenset({"queue", "delay"}), of="add")
+
+
 @pytest.mark.parametrize("given", [{"force": True}, {"coalesce_key": "a", "force": True}, {"coalesce_key": "a", "sequence": 1, "force": 1}])  # fmt: skip
 def test_force_is_for_a_number_that_is_known(given):
     assert code_of(**given) == "BAD_OPTION"

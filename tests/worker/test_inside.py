@@ -13,6 +13,7 @@ import pytest
 import holdfast
 from holdfast.model.errors import StoreError
 from holdfast.model.status import Status
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -61,6 +62,63 @@ async def test_a_coroutine_that_blocks_the_loop_is_told_once(app: holdfast.App, 
         await asyncio.sleep(0.3)
     (told,) = [line.getMessage() for line in caplog.records if "stood still" in line.getMessage()]
     assert "(blocks)" in told
+
+
+async def test_a_coroutine_that_blocks_the_loop_is_told_while_it_does(
+    app: holdfast.App, caplog: pytest.LogCaptureFixture
+):
+    told: list[str] = []
+
+    @app.job
+    async def blocks() -> None:
+        give_up = time.monotonic() + PATIENCE
+        while not told and time.monotonic() < give_up:
+            time.sleep(0.01)  # noqa: ASYNC251  # the fault that is looked for
+            told.extend(line.getMessage() for line in caplog.records if "stands still" in line.getMessage())
+
+    handle = blocks.enqueue()
+    async with app.worker():
+        await handle.aresult(timeout=PATIENCE)
+        await asyncio.sleep(0.3)
+    assert f"does job {handle.id} (blocks) block it? make the handler a plain function" in told[0]
+    assert not [line for line in caplog.records if "stood still" in line.getMessage()]  # once is enough
+
+
+async def test_a_time_out_tells_how_long_the_run_was_allowed_and_where_it_stood(app: holdfast.App):
+    async def fetch() -> None:
+        await asyncio.sleep(3600)
+
+    @app.job(timeout=0.2, max_attempts=1)
+    async def single() -> None:
+        await fetch()
+
+    @app.job(timeout=0.2, max_attempts=1, batch=5)
+    async def several(jobs: list[dict[str, int]]) -> None:
+        await fetch()
+
+    handles = [single.enqueue(), app.enqueue("several", {"n": 1})]
+    async with app.worker():
+        for handle in handles:
+            with pytest.raises(holdfast.JobFailed, match=r"ran longer than its time-out of 0\.2 s"):
+                await handle.aresult(timeout=60)
+    for handle, name in zip(handles, ("single", "several"), strict=True):
+        error = app.get(handle.id).error
+        assert error is not None
+        lines = [line.rpartition(".")[2] for line in error["where"]]
+        assert lines[:2] == [name, "fetch"]
+        assert error["where"][-1].startswith("asyncio.tasks:")
+
+
+async def test_the_time_out_of_a_plain_function_tells_how_long_it_was_allowed(app: holdfast.App):
+    @app.job(timeout=0.2, max_attempts=1)
+    def waits(job: holdfast.JobContext) -> None:
+        while not job.cancelled:
+            time.sleep(0.01)
+
+    handle = waits.enqueue()
+    async with app.worker():
+        with pytest.raises(holdfast.JobFailed, match=r"ran longer than its time-out of 0\.2 s"):
+            await handle.aresult(timeout=60)
 
 
 async def test_the_end_of_the_block_waits_for_what_runs(app: holdfast.App):

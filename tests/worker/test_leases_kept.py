@@ -105,4 +105,5 @@ def test_an_isolated_job_past_its_time_out_is_killed_in_time(workshop: Workshop)
     (job,) = workshop.ended(job_id)
     assert job.error is not None
     assert (job.status, job.error["code"]) == (Status.DEAD_LETTER, "TIMEOUT")
+    assert job.error["message"] == "ran longer than its time-out of 0.5 s: its process was killed"
     assert time.time() - first.at < 3

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.model.outcome import Crashed, Stopped, Suspected, Unstarted
+from holdfast.model.outcome import Crashed, Raised, Stopped, Suspected, Unstarted
 from holdfast.worker.look import Child
 from holdfast.worker.slots import RETURNED, RUNNING, TAKEN, SlotMap
 from holdfast.worker.verdicts import Verdicts
@@ -48,3 +48,12 @@ def test_what_had_returned_is_a_suspect_if_nothing_ran(ended):
 
 def test_one_that_had_returned_alone_crashed(ended):
     assert ended((RETURNED, 0)) == [Crashed]
+
+
+def test_one_that_overran_is_told_how_long_it_was_allowed(tmp_path: Path):
+    slots = SlotMap(str(tmp_path / "slots"), 1)
+    slots.enter(slots.take("0" * 26, 1, 0, 1_500), RUNNING)
+    child = Child(name="1-child", owner="w/1-child", slots=slots, pid=1, overdue={("0" * 26, 1): 1_500})
+    outcome = Verdicts(child, signal.SIGKILL, 0).of(run()._replace(id="0" * 26, token=1))
+    assert isinstance(outcome, Raised)
+    assert outcome.failure.message == "ran longer than its time-out of 1.5 s: its process was killed"

@@ -126,7 +126,7 @@ def _warn(app: App, kind: str, given: dict[str, Any]) -> None:
 
 def _warn_of_unknown(kind: str, known: set[str], given: dict[str, Any]) -> None:
     """A handler's own queue and attempts are known where it is registered, and that is not here."""
-    from holdfast.engine.takers import nearest  # noqa: PLC0415
+    from holdfast.model.spelling import nearest  # noqa: PLC0415
 
     if known:
         near = nearest(kind, known)

@@ -99,8 +99,8 @@ class Root(Family):
         return [name for commands in self.sections.values() for name in commands]
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if args[0] not in self.list_commands(ctx) and args[0] in _of_a_job():
-            raise click.UsageError(f"no command {args[0]!a}: did you mean `holdfast job {args[0]}`?", ctx)
+        if args[0] not in self.list_commands(ctx) and (meant := _meant(args[0])):
+            raise click.UsageError(f"no command {args[0]!a}: did you mean {meant}", ctx)
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -117,11 +117,12 @@ class Root(Family):
                 formatter.write_dl(list(commands.items()))
 
 
-def _of_a_job() -> Mapping[str, click.Command]:
-    """What is done to a job: often said without the word `job`."""
-    from holdfast.cli.job import command  # noqa: PLC0415  # loaded for a wrong command alone
+def _meant(word: str) -> str | None:
+    """What is done to a job is often said without the word `job`; other tools have other names."""
+    from holdfast.cli.guesses import GUESSES  # noqa: PLC0415  # loaded for a wrong command alone
+    from holdfast.cli.job import command  # noqa: PLC0415
 
-    return command.commands
+    return f"`holdfast job {word}`?" if word in command.commands else GUESSES.get(word)
 
 
 def write_examples(formatter: click.HelpFormatter, examples: Examples) -> None:

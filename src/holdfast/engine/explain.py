@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.jobs import get
 from holdfast.engine.over_limit import Reason, over_limit
-from holdfast.engine.takers import nobody_takes
+from holdfast.engine.takers import ALIVE_MS, nobody_takes
 from holdfast.model import stamp
 from holdfast.model.held import ALONE, BEHIND, BLOCKED, GROUP_PAUSED, LIMITED, TENANT_PAUSED
 from holdfast.model.job import raised_at, raised_from
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from holdfast.store.port import Transaction
 
 BEGUN_MS = 2_500  # a claim older than this has begun, or was handed back
+HELD_UP_MS = 5_000  # a worker with a free place takes a job that is due within a second or two
 CAP = 100_000
 PARENTS_NAMED = 5
 _LONGEST_MESSAGE = 500
@@ -65,7 +66,31 @@ def _waiting(tx: Transaction, job: Job) -> list[Reason]:
         ahead = tx.ahead(job, CAP)
         many = f"{CAP}+ jobs" if ahead >= CAP else _many(ahead, "job")
         reasons.append(Reason("IN_LINE", f"due; before it in line: {many} of its type and priority"))
+        reasons += _held_up(tx, job, max(due, stamp.from_datetime(job.updated_at)))
     return reasons
+
+
+def _held_up(tx: Transaction, job: Job, since: int) -> list[Reason]:
+    """What its workers run, where they have begun nothing for a while although it waits.
+
+    Whether their places are taken or their loop stands still is not stored: only they know.
+    """
+    lane = (job.queue, job.type, job.payload_version)
+    takers = {one["id"] for one in tx.workers(tx.now - ALIVE_MS) if lane in map(tuple, one["lanes"])}
+    holds = sorted((hold for hold in tx.held("") if hold.owner.partition("/")[0] in takers), key=lambda one: one.since)
+    if not holds or max(since, holds[-1].since) > tx.now - HELD_UP_MS:
+        return []
+    first = tx.get(holds[0].id)
+    named = f" {first.id} ({first.type})" if first is not None and first.tenant == job.tenant else ""
+    return [
+        Reason(
+            "HELD_UP",
+            f"the workers that take it have begun nothing for {_span(tx.now - holds[-1].since)}, and run "
+            f"{_many(len(holds), 'job')}, the longest{named} for {_span(tx.now - holds[0].since)}: all their places "
+            "are taken, or a coroutine handler blocks its event loop, which the log of the worker then says: make "
+            'that a plain function, or give it isolation="process"',
+        )
+    ]
 
 
 def _parents(tx: Transaction, job: Job) -> list[Reason]:

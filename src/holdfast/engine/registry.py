@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,13 @@ from holdfast.engine.signature import ListSignature, Signature
 from holdfast.model.errors import BadInput
 from holdfast.model.lease import Lane
 from holdfast.model.policy import Policy
+from holdfast.model.spelling import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
+
+_ALIKE = 0.8  # of 1: types that are meant to differ are often more alike than a slip needs
+_MOST_DOUBTED = 1_000  # a process that enqueues more types of others has made no slip
 
 
 @dataclass(kw_only=True)
@@ -54,6 +59,7 @@ class Registry:
     def __init__(self) -> None:
         self._definitions: dict[str, Definition] = {}
         self._doors: dict[str, Any] = {}
+        self._foreign: set[str] = set()  # types that were asked for and are not known: each is doubted once
 
     def add(self, definition: Definition, door: Any = None) -> None:
         """Know a handler; one type has one handler. `door` is what users hold of it."""
@@ -69,6 +75,20 @@ class Registry:
     def door(self, kind: str) -> Any:
         """What users hold of a known type, else None."""
         return self._doors.get(kind)
+
+    def doubt(self, kind: str, stacklevel: int) -> None:
+        """Warn of a type that is not known here but is spelt much like one that is. Others may well know it."""
+        if kind in self._definitions or kind in self._foreign or len(self._foreign) >= _MOST_DOUBTED:
+            return
+        self._foreign.add(kind)
+        near = nearest(kind, self._definitions, alike=_ALIKE)
+        if near is not None:
+            warnings.warn(
+                f"no handler of the type {kind!r} is registered here: was {near!r} meant? if another application runs "
+                "it, all is well",
+                UserWarning,
+                stacklevel + 1,
+            )
 
     def get(self, kind: str) -> Definition | None:
         """The definition of a type, if it is known here."""

@@ -22,6 +22,9 @@ _MOST_FAULTS = 5
 _SIMPLE = (str, int, bool, float)
 _SHORT = 4_000  # characters: within every limit of size, and no integer in it has more digits than Python reads
 
+# Of a stored payload: who enqueued it had another handler in mind, or none.
+_ELSEWHERE = "; was it enqueued by another version, or by another application? give types or queues names of their own"
+
 
 class Signature:
     """What a handler takes. `context_name` is its parameter for the job's context, if it has one."""
@@ -73,7 +76,7 @@ class Signature:
             known, more = self._split(self._object(payload))
             return self._adapter.validate_python(known) | self._more.validate_python(more)
         except ValidationError as error:
-            raise self._refused(error) from None
+            raise self._refused(error, _ELSEWHERE) from None
 
     def missing(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> frozenset[str]:
         """Names of parameters that a call leaves out."""
@@ -127,7 +130,7 @@ class Signature:
         except (ValueError, RecursionError):
             raise self._foreign() from None
         if not isinstance(value, dict):
-            raise PayloadError("PAYLOAD_INVALID", f"payload does not fit {self._name}: it is no object")
+            raise PayloadError("PAYLOAD_INVALID", f"payload does not fit {self._name}: it is no object{_ELSEWHERE}")
         return value
 
     def _foreign(self) -> PayloadError:
@@ -144,7 +147,7 @@ class Signature:
             raise PayloadError("PAYLOAD_INVALID", f"{self._name} takes {', '.join(names) or 'no arguments'}")
         return given | dict(kwargs)
 
-    def _refused(self, error: ValidationError) -> PayloadError:
+    def _refused(self, error: ValidationError, advice: str = "") -> PayloadError:
         if error.errors(include_url=False, include_input=False)[0]["type"] == "json_invalid":
             return self._foreign()
         # Never the offending value: it may be a secret, and this text ends up in logs.
@@ -153,7 +156,7 @@ class Signature:
             for fault in error.errors(include_url=False, include_input=False, include_context=False)[:_MOST_FAULTS]
         ]
         more = error.error_count() - len(faults)
-        text = "; ".join(faults) + (f"; and {more} more" if more else "")
+        text = "; ".join(faults) + (f"; and {more} more" if more else "") + advice
         return PayloadError("PAYLOAD_INVALID", f"payload does not fit {self._name}: {text}")
 
 

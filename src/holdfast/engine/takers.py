@@ -9,16 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.engine.over_limit import Reason
+from holdfast.model.spelling import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from holdfast.model.job import Job
     from holdfast.store.port import Transaction
 
 ALIVE_MS = 90_000  # a worker not heard of for so long is taken for gone
 _SHOWN = 3
-_ALIKE = 0.7  # of 1: a letter too many, or two that changed places
 
 
 def nobody_takes(tx: Transaction, job: Job) -> list[Reason]:
@@ -39,13 +37,6 @@ def nobody_takes(tx: Transaction, job: Job) -> list[Reason]:
         text = f"workers know version {known[-1]} of its payload, not {job.payload_version}"
         reasons.append(Reason("UNKNOWN_VERSION", text))
     return reasons
-
-
-def nearest(name: str, known: Collection[str]) -> str | None:
-    """The known name that is spelt most like this one, if any is."""
-    from difflib import get_close_matches  # noqa: PLC0415  # only where something is wrong
-
-    return next(iter(get_close_matches(name, sorted(known), 1, _ALIKE)), None)
 
 
 def _unknown(job: Job, known: set[str]) -> Reason:

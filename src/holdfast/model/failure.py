@@ -9,11 +9,13 @@ import re
 from collections import deque
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import TracebackType
+    from collections.abc import Iterable, Iterator
+    from types import FrameType, TracebackType
+
+    _Step = tuple[FrameType, int]  # a piece of code, and a line of it
 
 LONGEST_MESSAGE = 2_000
 FIRST_LINES, LAST_LINES = 3, 6  # of a traceback: where the handler is, and where it was raised
@@ -64,11 +66,19 @@ class Failure:
 def failure_of(error: BaseException, code: str = "HANDLER_ERROR") -> Failure:
     """What is kept of an exception."""
     causes = tuple(
-        Failure(_name_of(type(one)), _message_of(one), where=_where(one.__traceback__))
+        Failure(_name_of(type(one)), _message_of(one), where=_where(_of_trace(one.__traceback__)))
         for one in islice(_causes_of(error), MOST_CAUSES)
     )
     code = _code_of(error) or code
-    return Failure(_name_of(type(error)), _message_of(error), code, _where(error.__traceback__), causes)
+    return Failure(_name_of(type(error)), _message_of(error), code, _where(_of_trace(error.__traceback__)), causes)
+
+
+def timed_out(timeout_ms: int, stood: object = None, *, how: str = "") -> Failure:
+    """A run that was longer than it may be. `stood` tells where: its coroutine, or the cancellation that ended it."""
+    seconds = f"{timeout_ms / 1000:.3f}".rstrip("0").rstrip(".")
+    steps = _of_trace(stood.__traceback__) if isinstance(stood, BaseException) else _of_coroutine(stood)
+    message = f"ran longer than its time-out of {seconds} s{f': {how}' if how else ''}"
+    return Failure("TimeoutError", message, "TIMEOUT", _where(steps))
 
 
 def _message_of(error: BaseException) -> str:
@@ -92,24 +102,41 @@ def _causes_of(error: BaseException) -> Iterator[BaseException]:
             yield before
 
 
-def _where(trace: TracebackType | None) -> tuple[str, ...]:
-    """The first lines of a traceback, where the handler is, and the innermost; without our own. By module: a path is
+def _of_trace(trace: TracebackType | None) -> Iterator[_Step]:
+    """The way that an error came, the outermost first."""
+    while trace is not None:
+        yield trace.tb_frame, trace.tb_lineno
+        trace = trace.tb_next
+
+
+def _of_coroutine(waits: Any) -> Iterator[_Step]:
+    """Where a coroutine waits, and what it waits for, as far as these are coroutines or generators too."""
+    while waits is not None:
+        kind = "gi" if hasattr(waits, "gi_frame") else "cr"
+        frame: FrameType | None = getattr(waits, f"{kind}_frame", None)
+        if frame is None:
+            return
+        yield frame, frame.f_lineno
+        waits = waits.gi_yieldfrom if kind == "gi" else waits.cr_await
+
+
+def _where(steps: Iterable[_Step]) -> tuple[str, ...]:
+    """The first lines of a way, where the handler is, and the innermost; without our own. By module: a path is
     nobody else's business.
     """
     first: list[str] = []
     last: deque[str] = deque(maxlen=LAST_LINES)
     between = 0
-    while trace is not None:
-        frame = trace.tb_frame
+    for frame, number in steps:
         module = str(frame.f_globals.get("__name__", "?"))
-        if not module.startswith("holdfast."):
-            line = scrub(f"{module[-100:]}:{trace.tb_lineno} in {frame.f_code.co_qualname[-100:]}")
-            if len(first) < FIRST_LINES:
-                first.append(line)
-            else:
-                between += len(last) == LAST_LINES
-                last.append(line)
-        trace = trace.tb_next
+        if module.startswith("holdfast."):
+            continue
+        line = scrub(f"{module[-100:]}:{number} in {frame.f_code.co_qualname[-100:]}")
+        if len(first) < FIRST_LINES:
+            first.append(line)
+        else:
+            between += len(last) == LAST_LINES
+            last.append(line)
     return (*first, *([f"… {between} more"] if between else []), *last)
 
 

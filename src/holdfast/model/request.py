@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LONGEST_NAME = 255
 LONGEST_TIMEOUT_MS = 31 * 24 * 3600 * 1000
 MOST_ATTEMPTS = 10_000
+_ALIKE = 0.6  # of 1, for options: `prio` is priority
 HIGH_PRIORITY = 3  # passes even when a queue is at its maximum depth
 
 
@@ -162,11 +163,30 @@ def shown(value: object) -> str:
         return f"a {type(value).__name__}"
 
 
-def check_options(given: Mapping[str, object], allowed: frozenset[str]) -> None:
-    """Refuse an option nobody knows, with the names that could have been meant."""
+def check_options(given: Mapping[str, object], allowed: frozenset[str], *, of: object = None) -> None:
+    """Refuse an option nobody knows, with the names that could have been meant.
+
+    `of`: a type that is enqueued by its name, where arguments of the handler are easily taken for options.
+    """
     unknown = sorted(set(given) - allowed)
     if unknown:
-        raise BadInput("BAD_OPTION", f"unknown option {', '.join(unknown)}; a job takes: {', '.join(sorted(allowed))}")
+        hint = _hint(unknown, allowed, of)
+        takes = f"a job takes: {', '.join(sorted(allowed))}"
+        raise BadInput("BAD_OPTION", f"unknown option {', '.join(unknown)}{hint} {takes}")
+
+
+def _hint(unknown: list[str], allowed: frozenset[str], of: object) -> str:
+    """What was meant instead, as far as it can be told; never a value, which may be a secret."""
+    from holdfast.model.spelling import nearest  # noqa: PLC0415  # only where something is wrong
+
+    meant = {name: nearest(name.lower(), allowed, alike=_ALIKE) for name in unknown}
+    near = ", ".join(dict.fromkeys(filter(None, meant.values())))
+    hints = [f"did you mean {near}?"] if near else []
+    others = ", ".join(f'"{name}": ...' for name in unknown if meant[name] is None)
+    if others and isinstance(of, str):
+        example = f'app.enqueue("{of}", {{{others}}})'
+        hints.append(f"what the handler takes goes into the payload, a dict: {example};")
+    return f": {' '.join(hints)}" if hints else ";"
 
 
 def check_name(what: str, name: object) -> str:

@@ -7,10 +7,11 @@ LISTEN without a word: the ear's probe finds out.
 
 from __future__ import annotations
 
+import os
 from importlib.resources import files
 from time import monotonic
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import psycopg
 
@@ -42,8 +43,7 @@ class PostgresNetwork:
         self._conninfo = conninfo
         self._channel = channel
         self._notify = (files("holdfast.signals") / "sql" / "notify.sql").read_bytes()
-        hosts = urlsplit(conninfo).netloc.rpartition("@")[2]
-        self.name = f"PostgreSQL at {hosts or 'localhost'}"
+        self.name = f"PostgreSQL at {_place(conninfo)}"
 
     def connect(self, *, hear: bool) -> PostgresLine:
         """A new connection: one that hears, or one that only tells."""
@@ -95,6 +95,15 @@ class _Bounded(psycopg.Connection[Any]):
         if kwargs.get("timeout"):  # an ear need not look up ten times a second while nothing comes
             kwargs.setdefault("interval", kwargs["timeout"])
         return super().wait(_until(gen, monotonic() + ANSWER_SECONDS), *args, **kwargs)
+
+
+def _place(conninfo: str) -> str:
+    """Its hosts, or the folder of its socket, as the driver finds them; without user and password."""
+    parts = urlsplit(conninfo)
+    hosts = unquote(parts.netloc.rpartition("@")[2])
+    asked = parse_qs(parts.query)
+    named = (asked.get(name, [""])[0] for name in ("host", "hostaddr"))
+    return next(filter(None, named), "") or hosts or os.environ.get("PGHOST") or "the default socket of this machine"
 
 
 def _pass_over(_: object) -> None:

@@ -54,6 +54,7 @@ def describe(app: Application) -> dict[str, Any]:
                 "isolation": definition.isolation,
                 "sweep_ms": definition.sweep_ms,
                 "batch": definition.batch,
+                "coroutine": definition.is_coroutine,
                 "lease_ms": definition.policy.lease_ms,
                 "timeout_ms": definition.policy.timeout_ms,
                 "max_crashes": definition.policy.max_crashes,
@@ -78,6 +79,7 @@ class Described:
         self.url: str = told["url"]
         self.signal_by: str | None = told["signal"]
         self.types: list[dict[str, Any]] = told["types"]
+        self.coroutines = frozenset(one["type"] for one in self.types if one.get("coroutine"))
         self._schedules: dict[str, str] = told["schedules"]
         self.said = {name: Limit(name).as_said(text) for name, text in told["limits"].items()}
         self.alarm = Alarm.from_json(told["alarm"])

@@ -21,7 +21,7 @@ from holdfast.engine import batches
 from holdfast.model.batch import DONE, FAILED, OWN, ItemEnd
 from holdfast.model.decide import decide
 from holdfast.model.errors import BadInput, StoreError
-from holdfast.model.failure import Failure
+from holdfast.model.failure import timed_out
 from holdfast.model.outcome import Outcome, Raised, Returned, Stopped
 from holdfast.model.status import TERMINAL, Status
 from holdfast.worker.context import JobContext
@@ -239,8 +239,8 @@ async def _timed(item: Run, timeout_ms: int | None) -> Outcome:
     try:
         async with asyncio.timeout(None if timeout_ms is None else timeout_ms / 1000):
             return await run_coroutine(item)
-    except TimeoutError:
-        return Raised(Failure("TimeoutError", f"ran past its time-out of {timeout_ms} ms", "TIMEOUT"))
+    except TimeoutError as error:
+        return Raised(timed_out(timeout_ms or 0, error.__cause__))
 
 
 async def _aread(run: Run, items: list[tuple[int, Any]]) -> dict[int, tuple[str, str]] | None:

@@ -24,6 +24,7 @@ from holdfast.worker.application import Application
 from holdfast.worker.child import COROUTINES, THREADS, listen, pools_of, slots_needed, together
 from holdfast.worker.places import MOST_READY
 from holdfast.worker.slots import SlotMap
+from holdfast.worker.standstill import Standstill
 from holdfast.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ class _Keeper(threading.Thread):
         self._plans = dict(app.declared)
         self._owner = owner
         self._slots = slots
+        self._standstill = Standstill(owner, slots)
+        self._coroutines = frozenset(one.type for one in app.registry if one.is_coroutine)
         self._tick_at = 0.0
         self._over = threading.Event()
         self._lease_ms = min((policy.lease_ms for policy in self._policies.values()), default=60_000)
@@ -155,3 +158,4 @@ class _Keeper(threading.Thread):
                 due.append((run.id, run.token))
         if due:
             self._desk.write(leases.renew, due, self._lease_ms)
+        self._standstill.look(runs, monotonic(), self._desk, self._coroutines)

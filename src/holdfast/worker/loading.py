@@ -27,7 +27,7 @@ def load_app(spec: str, folder: str | None = None, url: str | None = None, signa
     if folder is not None and folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        app = _found(spec)
+        app = _found(spec, folder)
         for name in app.imports:
             import_module(name)
     except HoldfastError:
@@ -54,10 +54,10 @@ def not_loaded(error: BaseException) -> HoldfastError:
     return BadInput("APP_NOT_LOADED", f"the application could not be loaded: {' '.join(said.split())}")
 
 
-def _found(spec: str) -> Any:
+def _found(spec: str, folder: str | None) -> Any:
     module_name, _, attribute = spec.partition(":")
     attribute = attribute or "app"
-    module = _module(module_name, attribute)
+    module = _module(module_name, attribute, folder)
     found: Any = getattr(module, attribute, None)
     if found is None:
         raise BadInput("BAD_OPTION", f"module {module_name!r} has no {attribute!r}: {_advice(module)}")
@@ -70,7 +70,7 @@ def _found(spec: str) -> Any:
     return found
 
 
-def _module(name: str, attribute: str) -> ModuleType:
+def _module(name: str, attribute: str, folder: str | None) -> ModuleType:
     if name.endswith(".py") or "/" in name:
         dotted = name.removesuffix(".py").strip("./").replace("/", ".")
         raise BadInput("BAD_OPTION", f"{name!r} is a file: name its module, as in {dotted}:{attribute}")
@@ -78,8 +78,18 @@ def _module(name: str, attribute: str) -> ModuleType:
         return import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and name.startswith(error.name):
-            raise BadInput("BAD_OPTION", f"there is no module {name!r} here: write module:app") from None
+            raise _missing(name, folder or os.getcwd()) from None  # noqa: PTH109
         raise
+
+
+def _missing(name: str, folder: str) -> BadInput:
+    top, dot, _ = name.partition(".")
+    files = f"{top}/" if dot else f"{top}.py or {top}/"
+    return BadInput(
+        "BAD_OPTION",
+        f"there is no module {name!r} in {folder}: a module is found from the folder in which the command is run, so "
+        f"run it where {files} is, or check the name; write module:app",
+    )
 
 
 def _is_app(found: object) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from holdfast.model.decide import Move
     from holdfast.worker.runner import Run
+    from holdfast.worker.slots import SlotMap
 
 log = logging.getLogger("holdfast.worker")
 
@@ -47,7 +48,8 @@ def word(move: Move) -> str:
 class Pulse:
     """Notices a loop that stood still, as while a coroutine handler blocks it: nothing else of the process ran then."""
 
-    def __init__(self) -> None:
+    def __init__(self, slots: SlotMap) -> None:
+        self._slots = slots
         self._last = float("inf")
         self._said = float("-inf")
         self._types: set[str] = set()
@@ -55,8 +57,14 @@ class Pulse:
     def beat(self, now: float, runs: Iterable[Run]) -> None:
         """The loop goes round; `runs` are those under way."""
         before, self._types = self._types, {run.claim.type for run in runs if run.definition.is_coroutine}
-        stood, self._last = now - self._last, now
-        if stood < LONG or now - self._said < SELDOM:
+        last, self._last = self._last, now
+        stood = now - last
+        if stood < LONG:
+            return
+        if self._slots.told() == int(last * 1000):  # while it stood still, by who looks on from outside
+            log.info("the event loop goes on, after %.1f s", stood)
+            return
+        if now - self._said < SELDOM:
             return
         self._said = now
         types = ", ".join(sorted(before | self._types)) or "a short one"

@@ -21,6 +21,7 @@ from holdfast.model import stamp
 from holdfast.model.outcome import Unstarted
 from holdfast.worker import slots as slot_words
 from holdfast.worker.slots import SlotMap, Started
+from holdfast.worker.standstill import LONG, Standstill
 
 if TYPE_CHECKING:
     from holdfast.model.lease import Claim
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 OVERRUN_GRACE = 5.0
 _UNSTARTED_MS = 2_500
-_STANDS_STILL = 1.5  # seconds without a beat
 
 Key = tuple[str, int]  # a run: the job's id and its token
 Holds = dict[Key, "Hold"]
@@ -46,8 +46,12 @@ class Child:
     born: float = 0.0
     leaving_since: float | None = None  # told to drain
     killed_for: str | None = None
-    overdue: set[Key] = field(default_factory=set)
+    overdue: dict[Key, int] = field(default_factory=dict)  # runs past their time-outs, in milliseconds
     lost: dict[Key, float] = field(default_factory=dict)  # runs without a lease, since when
+    standstill: Standstill = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.standstill = Standstill(self.owner, self.slots)
 
     @property
     def solo(self) -> bool:
@@ -73,7 +77,7 @@ def judge(child: Child, runs: list[Started], holds: Holds, now: float) -> str | 
         elif hold.asked_to_stop:
             child.slots.command(run, slot_words.ASK)
         if run.limit and now * 1000 - run.since > run.limit + grace * 1000:
-            child.overdue.add(key)
+            child.overdue[key] = run.limit
             why = "a run overran its time-out"
     child.lost = lost
     if child.slots.state() == slot_words.WORN and _leaves_for(child, now) > OVERRUN_GRACE:
@@ -114,7 +118,7 @@ def release_unstarted(tx: Transaction, owner: str, keys: set[Key], late: int) ->
 def _can_heed(child: Child, now: float) -> bool:
     """Whether it could stop a run by itself: a solo cannot, nor can one whose interpreter is held by a handler."""
     beaten = child.slots.beaten()
-    return not child.solo and not (beaten and now - beaten / 1000 > _STANDS_STILL)
+    return not child.solo and not (beaten and now - beaten / 1000 > LONG)
 
 
 def _leaves_for(child: Child, now: float) -> float:

@@ -6,7 +6,8 @@ that both map; a slot is valid when its sequence is even and the same before and
 while it writes).
 
     header  64 bytes: state u8, holds u8 (1: it claims, or holds claims), 6 unused, beat u64 (ms, monotonic: when the
-            child's loop last went round), spared u64 (ms, monotonic: until when the supervisor looks for new jobs)
+            child's loop last went round), spared u64 (ms, monotonic: until when the supervisor looks for new jobs),
+            told u64 (the beat after which the loop stood still, when that was told)
     slot    64 bytes: sequence u32, order u32, token u64, since u64 (ms, monotonic), limit u64 (ms, 0 = none), id 26,
             phase u8
 
@@ -30,7 +31,7 @@ _SEQUENCE = Struct("<I")
 _WORDS = Struct("<II")
 _BODY = Struct("<QQQ26sB")
 _BEAT = Struct("<Q")
-_BEAT_AT, _SPARED_AT = 8, 16
+_BEAT_AT, _SPARED_AT, _TOLD_AT = 8, 16, 24
 _HOLDS_AT = 1
 _BODY_AT, _SINCE_AT, _ORDER_AT, _PHASE_AT = 8, 16, 4, 58
 _MASK = 0x3FFFFFFF
@@ -122,7 +123,16 @@ class SlotMap:
         (until,) = _BEAT.unpack_from(self._memory, _SPARED_AT)
         return int(until)
 
+    def told(self) -> int:
+        """The beat after which the loop stood still, if that was told; the last one."""
+        (beat,) = _BEAT.unpack_from(self._memory, _TOLD_AT)
+        return int(beat)
+
     # -- the supervisor's side
+
+    def tell(self, beat: int) -> None:
+        """That the loop stands still since a beat has been told: the child need not do so afterwards."""
+        _BEAT.pack_into(self._memory, _TOLD_AT, beat)
 
     def spare(self, until: int) -> None:
         """The child need not look for new jobs that it did not hear of before an instant."""

@@ -348,6 +348,9 @@ class Supervisor:
                 self._tell_to_leave(child)
         if at is not None:
             self._keep(begun, by_owner, at)
+        for child, runs in begun:
+            if not child.solo and child.killed_for is None:
+                child.standstill.look(runs, now, self.desk, self.app.coroutines)
 
     def _has_to_go(self, now: float) -> bool:
         return self.stopping_since is not None and now - self.stopping_since > self.options.stop_seconds + KILL_AFTER

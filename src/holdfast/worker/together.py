@@ -129,6 +129,10 @@ class _Share:
     def cancel(self) -> None:
         self._member.call.cancel()
 
+    def get_coro(self) -> object:
+        task = self._member.call.task
+        return None if task is None else task.get_coro()
+
 
 async def run_together(runs: Sequence[Run], executor: Executor | None = None) -> list[Outcome]:
     """Run a handler for several jobs at once: an outcome for each."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.model.failure import Failure
+from holdfast.model.failure import Failure, timed_out
 from holdfast.model.outcome import Crashed, Outcome, Raised, Stopped, Suspected, Unstarted
 from holdfast.worker.death import describe_exit
 from holdfast.worker.slots import RETURNED, RUNNING, TAKEN, read_slots
@@ -47,7 +47,7 @@ class Verdicts:
         if phase == TAKEN and not (child.solo and child.pid):
             return Unstarted()
         if key in child.overdue:
-            return Raised(Failure("TimeoutError", "ran past its time-out and its process was killed", "TIMEOUT"))
+            return Raised(timed_out(child.overdue[key], how="its process was killed"))
         if child.killed_for is not None or child.leaving_since is not None:
             return Stopped()  # it was our doing
         if child.solo or self._entered == 1:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.engine import leases, limits
 from holdfast.model.errors import StoreError
-from holdfast.model.failure import Failure, failure_of
+from holdfast.model.failure import failure_of, timed_out
 from holdfast.model.outcome import Outcome, Raised, Stopped, Unstarted
 from holdfast.model.status import RETRYABLE_BY_HAND
 from holdfast.store.port import Order
@@ -79,7 +79,7 @@ class Worker:
         self._looked = float("-inf")
         self._draining = False
         self._deadline: float | None = None
-        self._pulse = Pulse()
+        self._pulse = Pulse(slots)
         self._away = Away()
 
     def look(self) -> None:
@@ -362,7 +362,7 @@ class Worker:
         elif order == slot_words.ASK:
             run.ask_to_stop()
         if run.timeout_ms is not None and run.verdict is None and (now - run.since) * 1000 > run.timeout_ms:
-            run.verdict = Raised(Failure("TimeoutError", f"ran past its time-out of {run.timeout_ms} ms", "TIMEOUT"))
+            run.verdict = Raised(timed_out(run.timeout_ms, run.task and run.task.get_coro()))
             self._cancel(run, now)
         if run.stopping_since is not None and now - run.stopping_since > THREAD_GRACE:
             self.slots.say(slot_words.WORN)
