@@ -1,8 +1,8 @@
-"""Signals through PostgreSQL itself: NOTIFY after each commit, LISTEN on a connection of its own.
+"""Signals through PostgreSQL itself: NOTIFY for each commit, LISTEN on a connection of its own.
 
-NOTIFY holds a lock of the whole database until its transaction ends, so it is never part of an enqueue's transaction,
-whose commit may take milliseconds, but of one of its own, which writes nothing. A pooler in transaction mode swallows
-LISTEN without a word: the ear's probe finds out.
+NOTIFY holds a lock of the whole server until its transaction ends. So it is part of an enqueue's transaction, whose
+commit may take milliseconds, only where nobody can come to wait for it (`insert_alone`); else of one of its own, which
+writes nothing. A pooler in transaction mode swallows LISTEN without a word: the ear's probe finds out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Signals over a network: a thread of its own tells; ears have theirs.
 
 What is told goes out after the commit and outside of it, many commits in one message under load, so that no enqueue
-waits for it and no database-wide lock is held by it.
+waits for it and no database-wide lock is held by it. A lone commit may carry its own word, where the store passes on
+what is told: `word` makes it, as often as this thread would tell.
 
 Failure cases: the server is away, lost or silent: said once in the log, tried again with growing pauses. What could not
 be told is kept, as one word for everything when it grows, and told when the server is back: until then the others poll.
