@@ -170,28 +170,6 @@ def test_a_forked_child_tells_and_hears_by_itself(kind, open_signal, listen):
     assert hears_of(ear, "after")
 
 
-def test_where_a_send_takes_longer_than_it_can_everyone_tells_less_often():
-    pace = paces.Pace()
-    assert pace.after(0.010) == paces.GATHER  # a server far away is no crowd
-    assert pace.after(0.010) == paces.GATHER
-    assert pace.after(0.012) == paces.GATHER  # one slow send is an accident
-    assert pace.after(0.012) == pytest.approx(0.1)
-    assert pace.after(3.0) == pytest.approx(0.1)
-    assert pace.after(3.0) == paces.LONGEST_GATHER
-    assert pace.after(0.010) == paces.GATHER
-
-
-def test_the_first_messages_go_at_once_and_those_of_a_burst_one_by_one():
-    pace, now = paces.Pace(), 1_000.0
-    for _ in range(paces.AT_ONCE - 1):
-        assert pace.next_one(now, 0.1) == now
-    for _ in range(5):
-        now, before = pace.next_one(now, 0.1), now
-        assert now - before == pytest.approx(0.1)
-    now += 0.5
-    assert [pace.next_one(now, 0.1) - now for _ in range(6)] == pytest.approx([0, 0, 0, 0, 0.1, 0.2])
-
-
 def test_news_that_has_time_goes_later_in_one_message_or_with_what_has_none(open_signal, listen, monkeypatch):
     sent = []
     send = relay.RelaySignal._send
