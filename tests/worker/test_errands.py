@@ -97,6 +97,20 @@ async def test_a_store_that_would_not_answer_the_fetch_is_asked_by_the_loop(app:
         await wait_for_async(lambda: handle.status() == "completed")
 
 
+async def test_a_fetch_that_fails_for_whatever_reason_leaves_the_work_to_the_loop(
+    app: holdfast.App, elsewhere: holdfast.App
+):
+    @app.job
+    async def nothing() -> None: ...
+
+    async with app.worker() as worker:
+        errand = await at_rest(worker)
+        errand.orders = [None]  # type: ignore[list-item]  # no store can make anything of it
+        handle = elsewhere.enqueue("nothing", {})
+        assert await asyncio.to_thread(worker.fetch)
+        await wait_for_async(lambda: handle.status() == "completed")
+
+
 async def test_what_is_fetched_while_the_worker_leaves_is_handed_back(app: holdfast.App, elsewhere: holdfast.App):
     @app.job
     async def nothing() -> None: ...

@@ -106,7 +106,7 @@ class Worker:
             return False
         self.slots.hold(holds=True)
         got = None
-        with suppress(StoreError):  # the loop meets it again, and knows what to do
+        with suppress(Exception):  # whatever it is, the loop meets it again, and knows what to do
             got = self.desk.taken(leases.exchange, (), errand.orders, self._policies)
         bring(errand, got)
         return True
