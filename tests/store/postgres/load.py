@@ -6,16 +6,18 @@ import threading
 from dataclasses import replace
 from time import sleep
 
+from holdfast.model.backoff import Backoff
 from holdfast.model.errors import StoreError
 from holdfast.model.policy import DEFAULT_POLICY
 from holdfast.model.request import NewJob
 from holdfast.store.postgres.store import PostgresStore
 from tests.store.given import DONE, claim, finish, insert, recover
 
-# A job that is in hand at three crashes of the server would rightly be put aside: here each has to be completed.
+# A job that is in hand at three crashes of the server would rightly be put aside, and at two wait for seconds: here each
+# has to be completed.
 MOST = 1_000
 JOB = NewJob("mail", "{}", max_attempts=MOST)
-POLICY = replace(DEFAULT_POLICY, max_crashes=MOST)
+POLICY = replace(DEFAULT_POLICY, max_crashes=MOST, backoff=Backoff(base_ms=1, cap_ms=100, jitter_ms=0))
 
 
 class Load:
