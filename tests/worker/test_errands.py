@@ -136,3 +136,14 @@ async def test_a_loop_that_may_block_claims_while_it_is_told(app: holdfast.App, 
         worker.look()
         assert elsewhere.get(handle.id).status == "in_progress"
         await wait_for_async(lambda: handle.status() == "completed")
+
+
+async def test_a_worker_that_leaves_does_not_rest_once_its_last_run_has_ended(app: holdfast.App):
+    @app.job
+    async def short() -> None:
+        await asyncio.sleep(0.3)
+
+    handle = short.enqueue()
+    async with asyncio.timeout(30), app.worker(stop_seconds=LONG) as worker:
+        await wait_for_async(lambda: worker.running == 1)
+    assert handle.status() == "completed"

@@ -143,7 +143,7 @@ class Worker:
             while not self._done():
                 self._wake.clear()  # before the claim: a signal that lands during it must wake us again
                 pause = await self._exchange()
-                if pause:
+                if pause and not self._done():  # who leaves with nothing more to do rests no more
                     await self._rest(pause)
                 elif not self._ended:
                     await asyncio.sleep(0)  # handlers begin first: the database thread would take the interpreter
