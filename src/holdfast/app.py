@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Mapping  # `collections` around it would cost a cold hook a millisecond
 
 from holdfast.alerting import AlertDoor
-from holdfast.asked import OPTIONS, checked, depths, is_plain, names, news_of, requests
+from holdfast.asked import checked, depths, is_plain, names, news_of, requests
 from holdfast.batches import Maps
 from holdfast.engine.asking import enqueue
 from holdfast.engine.block import Block
@@ -14,7 +14,7 @@ from holdfast.handle import Handle
 from holdfast.limits import LimitDoor
 from holdfast.model.errors import BadInput
 from holdfast.model.payload import SIZE_LIMIT, encode
-from holdfast.model.request import NewJob, check_count, check_name, check_options
+from holdfast.model.request import OPTIONS, NewJob, check_count, check_name, check_options
 from holdfast.wiring import open_signal, open_store, store_url
 
 TYPE_CHECKING = False

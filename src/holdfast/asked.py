@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from holdfast.model.news import News
     from holdfast.model.request import NewJob
 
-OPTIONS = frozenset({
-    "coalesce_key", "context", "debounce", "delay", "depends_on", "force", "group", "key", "key_window", "limits",
-    "max_attempts", "max_wait", "on_parent", "priority", "queue", "scheduled_at", "sequence", "tenant", "timeout",
-})  # fmt: skip
-
 
 def is_plain(job: NewJob) -> bool:
     """Whether one statement stores it."""

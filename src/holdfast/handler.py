@@ -6,13 +6,14 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from holdfast.asked import OPTIONS, checked
+from holdfast.asked import checked
 from holdfast.engine.registry import Definition
 from holdfast.model.backoff import Backoff
 from holdfast.model.errors import BadInput
 from holdfast.model.flow import check_flow
 from holdfast.model.policy import Policy
 from holdfast.model.request import (
+    OPTIONS,
     Alike,
     NewJob,
     check_count,

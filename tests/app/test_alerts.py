@@ -65,7 +65,7 @@ def test_a_job_is_told_and_so_is_an_endpoint(app):
     assert delivery.payload["body"]["data"]["value"] == 2
     drain(app)
     alert = {"queue": "idle", "type": "work", "severity": "warning", "value": 2, "threshold": 1}
-    assert told == [("depth", False, alert | {"text": "depth of work in idle is 2, beyond 1"})]
+    assert told == [("depth", False, alert | {"text": "waiting jobs of work in idle: 2, more than 1"})]
 
 
 def test_without_a_word_only_the_log_is_told(app, caplog):
@@ -73,7 +73,7 @@ def test_without_a_word_only_the_log_is_told(app, caplog):
     assert alerts(app).run_once() == {"told": 0, "cleared": 0}
     app.alerts(depth=1)
     assert alerts(app).run_once() == {"told": 1, "cleared": 0}
-    assert "depth of work in default is 2, beyond 1" in caplog.text
+    assert "waiting jobs of work in default: 2, more than 1" in caplog.text
     assert len(app.jobs()) == 2
 
 

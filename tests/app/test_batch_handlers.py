@@ -53,7 +53,7 @@ def test_a_payload_is_checked_when_it_is_enqueued(app, kind):
     look = app.job(batch=5)(seen_by(kind))
     with pytest.raises(holdfast.PayloadError, match="path"):
         look.enqueue(path=7)
-    with pytest.raises(holdfast.PayloadError, match="unknown paht; it takes path"):
+    with pytest.raises(holdfast.PayloadError, match="paht: no such parameter; did you mean path"):
         look.enqueue(path="a", paht="b")
     assert look.using(priority=1).enqueue("a").job().payload["path"] == "a"
     with pytest.raises(holdfast.PayloadError):

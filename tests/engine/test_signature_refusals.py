@@ -43,7 +43,9 @@ def refusal(function, *args, **kwargs):
     ("payload", "field", "reason"),
     [
         ({}, "path", "Field required"),
-        ({"path": "a", "wdith": SECRET}, "wdith", "Extra inputs are not permitted"),
+        ({"path": "a", "wdith": SECRET}, "wdith", "no such parameter; did you mean width?"),
+        ({"path": "a", "colour": SECRET}, "colour", "no such parameter; it takes extra, path, ratio, width"),
+        ({"path": "a", "priority": SECRET}, "priority", "it is an option: thumbnail.using(priority=...).enqueue(...)"),
         ({"path": "a", "width": SECRET}, "width", "valid integer"),
         ({"path": 7}, "path", "valid string"),
         ({"path": None}, "path", "valid string"),

@@ -48,6 +48,21 @@ def test_a_fact_beyond_its_threshold_is_an_alert(facts: dict[str, Any], rule: tu
 
 
 @pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        ({"waiting": 1_001}, "waiting jobs of work in default: 1,001, more than 1,000"),
+        ({"oldest_s": 3_601}, "oldest waiting job of work in default: 3,601 s, older than 3,600 s"),
+        ({"completed_1h": 20, "ended_badly_1h": 2}, "jobs of work in default that ended well: 90.9 %, less than 95 %"),
+        ({"completed_1h": 9_499, "ended_badly_1h": 501}, "jobs of work in default that ended well: 94.9 %, less than 95 %"),
+        ({"dead": 11}, "dead letters of work in default: 11, more than 10"),
+        ({"run_p95_ms": 10_001}, "95th percentile of the runs of work in default: 10.001 s, longer than 10 s"),
+    ],
+)  # fmt: skip
+def test_an_alert_says_which_way_its_threshold_was_crossed(facts: dict[str, Any], text: str):
+    assert [one.text for one in judge({"lines": [LINE | facts]}, Thresholds())] == [text]
+
+
+@pytest.mark.parametrize(
     "facts",
     [
         {"waiting": 1_000},
@@ -77,7 +92,7 @@ def test_an_alert_is_told_once_and_cleared_once(desk: Desk):
         ("depth", False, 3, 2),
         ("depth", True, 3, 2),
     ]
-    assert "back within 2" in told[1].text
+    assert told[1].text == f"waiting jobs of {told[1].type} in {told[1].queue}: no longer more than 2"
 
 
 def test_a_sink_that_fails_does_not_silence_the_others(desk: Desk, caplog):

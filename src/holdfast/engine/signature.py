@@ -14,6 +14,8 @@ from pydantic_core import PydanticSerializationError, to_json, to_jsonable_pytho
 
 from holdfast.model.errors import BadInput, PayloadError
 from holdfast.model.payload import SIZE_LIMIT, encode
+from holdfast.model.request import OPTIONS
+from holdfast.model.spelling import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -152,12 +154,24 @@ class Signature:
             return self._foreign()
         # Never the offending value: it may be a secret, and this text ends up in logs.
         faults = [
-            f"{'.'.join(map(str, fault['loc'])) or 'payload'}: {fault['msg']}"
+            f"{'.'.join(map(str, fault['loc'])) or 'payload'}: {fault['msg'] if advice else self._reason(fault)}"
             for fault in error.errors(include_url=False, include_input=False, include_context=False)[:_MOST_FAULTS]
         ]
         more = error.error_count() - len(faults)
         text = "; ".join(faults) + (f"; and {more} more" if more else "") + advice
         return PayloadError("PAYLOAD_INVALID", f"payload does not fit {self._name}: {text}")
+
+    def _reason(self, fault: Any) -> str:
+        """What the caller can do about it, where that can be told."""
+        extra = fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1
+        return self._unknown(str(fault["loc"][0])) if extra else str(fault["msg"])
+
+    def _unknown(self, name: str) -> str:
+        if name in OPTIONS:
+            return f"it is an option: {self._name}.using({name}=...).enqueue(...)"
+        near = nearest(name, self._fields)
+        takes = f"did you mean {near}?" if near else f"it takes {', '.join(sorted(self._fields)) or 'no arguments'}"
+        return f"no such parameter; {takes}"
 
 
 class ListSignature(Signature):
@@ -199,11 +213,8 @@ class ListSignature(Signature):
     def _plain(self, values: Mapping[str, Any]) -> dict[str, Any]:
         unknown = set() if self._open else set(values) - self._fields
         if unknown:
-            raise PayloadError(
-                "PAYLOAD_INVALID",
-                f"payload does not fit {self._name}: unknown {', '.join(sorted(unknown))}; it takes "
-                f"{', '.join(self._positional)}",
-            )
+            faults = "; ".join(f"{name}: {self._unknown(name)}" for name in sorted(unknown)[:_MOST_FAULTS])
+            raise PayloadError("PAYLOAD_INVALID", f"payload does not fit {self._name}: {faults}")
         return _as_json(self._adapter, values)
 
 

@@ -20,6 +20,10 @@ LONGEST_TIMEOUT_MS = 31 * 24 * 3600 * 1000
 MOST_ATTEMPTS = 10_000
 _ALIKE = 0.6  # of 1, for options: `prio` is priority
 HIGH_PRIORITY = 3  # passes even when a queue is at its maximum depth
+OPTIONS = frozenset({
+    "coalesce_key", "context", "debounce", "delay", "depends_on", "force", "group", "key", "key_window", "limits",
+    "max_attempts", "max_wait", "on_parent", "priority", "queue", "scheduled_at", "sequence", "tenant", "timeout",
+})  # fmt: skip
 
 
 class NewJob:

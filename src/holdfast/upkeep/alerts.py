@@ -6,6 +6,7 @@ import json
 import logging
 import subprocess
 import threading
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.asking import enqueue
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("holdfast.alerts")
 
 _COMMAND_SECONDS = 30
+# Rule -> what is counted of a line, how it crossed its threshold, and the unit.
+_SAID = {
+    "depth": ("waiting jobs of {}", "more than", ""),
+    "age": ("oldest waiting job of {}", "older than", " s"),
+    "success": ("jobs of {} that ended well", "less than", " %"),
+    "dead_letters": ("dead letters of {}", "more than", ""),
+    "p95": ("95th percentile of the runs of {}", "longer than", " s"),
+}
 
 
 class Alerts(Turn):
@@ -97,8 +106,8 @@ def judge(figures: Mapping[str, Any], limits: Thresholds) -> Iterator[Alert]:
         )
         for rule, severity, value, threshold, wrong in facts:
             if wrong:
-                text = f"{rule} of {line['type']} in {line['queue']} is {value:g}, beyond {threshold:g}"
-                yield Alert(rule, line["queue"], line["type"], severity, value, threshold, text=text)
+                alert = Alert(rule, line["queue"], line["type"], severity, value, threshold)
+                yield alert._replace(text=_text(alert))
 
 
 def to_log(alert: Alert) -> None:
@@ -145,6 +154,13 @@ def _deliver(sink: Sink, alert: Alert) -> None:
 
 
 def _cleared(alert: Alert) -> Alert:
-    return alert._replace(
-        cleared=True, text=f"{alert.rule} of {alert.type} in {alert.queue} is back within {alert.threshold:g}"
-    )
+    return alert._replace(cleared=True, text=_text(alert, over=True))
+
+
+def _text(alert: Alert, *, over: bool = False) -> str:
+    what, word, unit = _SAID[alert.rule]
+    value, threshold = alert.value, alert.threshold
+    if alert.rule == "success":  # rounded down, so that it stays below its threshold
+        value, threshold = floor(value * 1000) / 10, threshold * 100
+    crossed = f"no longer {word}" if over else f"{value:,.10g}{unit}, {word}"
+    return f"{what.format(f'{alert.type} in {alert.queue}')}: {crossed} {threshold:,.10g}{unit}"

@@ -43,6 +43,21 @@ def test_a_server_that_is_not_there_is_told_in_one_line():
     assert str(error).isprintable()
 
 
+@pytest.mark.parametrize(
+    ("place", "advice"),
+    [
+        ("{user}:{password}@/shopp", 'database "shopp" does not exist; make it with createdb, or check the name'),
+        ("bob:{password}@/{dbname}", 'role "bob" does not exist; check the user'),
+    ],
+)
+def test_a_server_that_runs_is_not_suspected_when_a_name_is_wrong(admin, place, advice):
+    own = admin.info
+    where = place.format(user=own.user, password=own.password, dbname=own.dbname)
+    error = refusal(lambda: Connection.open(Location(f"postgresql://{where}?host={own.host}&port={own.port}")))
+    assert error.code == "STORE_UNAVAILABLE"
+    assert str(error).endswith(advice)
+
+
 def test_a_connection_lost_between_two_calls_is_opened_again(pg, kill):
     job_id = enqueue(pg)
     assert get(pg, job_id)

@@ -102,10 +102,8 @@ class Connection:
                 "space",
             ) from None
         except psycopg.Error as error:
-            raise StoreError(
-                "STORE_UNAVAILABLE",
-                f"{location.shown}: {' '.join(str(error).split())}; check the address, and that the server runs",
-            ) from error
+            said = " ".join(str(error).split())
+            raise StoreError("STORE_UNAVAILABLE", f"{location.shown}: {said}; {_advice(said)}") from error
         raw.deadline = location.longest_wait
         # Through a pooler a session may come to us that another client made listen; the driver would keep what it hears
         # for ever.
@@ -259,6 +257,13 @@ class Connection:
     def close(self) -> None:
         """Let go of the server; an open transaction is undone."""
         self.raw.close()
+
+
+def _advice(said: str) -> str:
+    """What to do about a server's refusal. Its text is all there is: the driver has no state of a failed greeting."""
+    if not said.endswith("does not exist"):
+        return "check the address, and that the server runs"
+    return "make it with createdb, or check the name" if 'database "' in said else "check the user"
 
 
 class _Bounded(psycopg.Connection[Any]):
