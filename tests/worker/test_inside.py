@@ -56,12 +56,16 @@ async def test_a_coroutine_that_blocks_the_loop_is_told_once(app: holdfast.App, 
         await asyncio.sleep(0.3)  # so that it is seen at work
         time.sleep(1.2)  # noqa: ASYNC251  # the fault that is looked for
 
-    first, second = blocks.enqueue(), blocks.using(delay=0.1).enqueue()
     async with app.worker():
-        await asyncio.gather(first.aresult(timeout=60), second.aresult(timeout=60))
+        for _ in range(2):
+            await blocks.enqueue().aresult(timeout=PATIENCE)
         await asyncio.sleep(0.3)
-    (told,) = [line.getMessage() for line in caplog.records if "stood still" in line.getMessage()]
-    assert "(blocks)" in told
+    told = [line.getMessage() for line in caplog.records if "(blocks)" in line.getMessage()]
+    afterwards = [line for line in told if "stood still" in line]
+    meanwhile = [line for line in told if "stands still" in line]  # on a machine that makes 1.2 seconds longer
+    assert told
+    assert len(afterwards) <= 1
+    assert len(meanwhile) <= 1
 
 
 async def test_a_coroutine_that_blocks_the_loop_is_told_while_it_does(
