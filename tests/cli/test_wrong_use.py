@@ -93,6 +93,14 @@ def test_nothing_is_stored_by_wrong_use(cli, app):
     assert app.jobs() == []
 
 
+@pytest.mark.parametrize("payload", ["to=a", '{"to": "a"}'])
+def test_a_payload_without_its_option_is_told_where_it_goes(cli, payload):
+    answer = cli("enqueue", "send_mail", payload)
+    assert answer.code == 2
+    assert """1 argument too many: the payload goes into --payload '{"to": "a"}'\n""" in answer.err
+    assert "put values that hold spaces in quotes" in cli("jobs", "extra").err
+
+
 def test_a_misspelt_command_names_the_one_that_was_meant(cli):
     assert "did you mean enqueue or queues?" in cli("enqeue").err
     assert "did you mean show?" in cli("job", "shw", "x").err

@@ -14,25 +14,25 @@ from holdfast.cli.plain import many
 
 Examples = Sequence[tuple[str, str]]  # a command line, and what it does
 
+_QUOTES = "put values that hold spaces in quotes"
 _WHOLE = 1_000  # characters: no sentence is so long
 _NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Command(click.Command):
-    """A command whose help ends with examples."""
+    """A command whose help ends with examples. `surplus` says where an argument too many was meant to go."""
 
-    def __init__(self, *args: Any, examples: Examples = (), **kwargs: Any) -> None:
+    def __init__(self, *args: Any, examples: Examples = (), surplus: str = _QUOTES, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.examples = examples
+        self.surplus = surplus
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # Click would repeat what is too much in its error: it may be a payload that was put in the wrong place.
         ctx.allow_extra_args = True
         rest = super().parse_args(ctx, args)
         if rest and not ctx.resilient_parsing:
-            raise click.UsageError(
-                f"{many(len(rest), 'argument')} too many: put values that hold spaces in quotes", ctx
-            )
+            raise click.UsageError(f"{many(len(rest), 'argument')} too many: {self.surplus}", ctx)
         return rest
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
