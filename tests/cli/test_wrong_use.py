@@ -134,6 +134,50 @@ def test_a_guess_at_a_command_is_answered_with_the_right_one(cli, guess, said):
     assert f"error BAD_OPTION: no command '{guess}': did you mean `{said}" in answer.err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["dlq", "show", "ID"], "holdfast job show ID"),
+        (["job", "list"], "holdfast jobs"),
+        (["schedule", "run", "nightly"], "holdfast schedule trigger NAME"),
+    ],
+)
+def test_a_verb_that_stands_in_another_family_is_found(cli, words, said):
+    answer = cli(*words)
+    assert answer.code == 2
+    assert f"error BAD_OPTION: no command '{words[1]}': did you mean `{said}`?\n" in answer.err
+
+
+@pytest.mark.parametrize("option", ["--concurrency", "-c", "-w"])
+def test_how_many_run_at_once_is_told_by_the_options_that_say_it(cli, option):
+    answer = cli("worker", "shop:app", option, "4")
+    assert answer.code == 2
+    assert f"no option '{option}': use --coroutines, --threads or --processes\n" in answer.err
+
+
+def test_an_application_as_an_option_is_told_where_it_goes(cli):
+    assert "write it without an option, as in `holdfast worker jobs:app`" in cli("worker", "--app", "shop:app").err
+
+
+def test_only_an_option_that_is_near_is_proposed(cli):
+    assert "no option '--paylod': did you mean --payload?" in cli("enqueue", "tick", "--paylod", "{}").err
+    for words in (["up", "shop:app", "--reload"], ["dlq", "list", "--all"]):
+        answer = cli(*words)
+        assert answer.code == 2
+        assert f"no option '{words[-1]}'\n" in answer.err
+
+
+def test_a_missing_argument_is_told_with_an_example(cli):
+    told = cli("worker").err
+    assert "Missing argument 'MODULE:APP'. For example: holdfast worker mysite.jobs:app\n" in told
+
+
+def test_the_word_help_shows_the_help(cli):
+    assert cli("help") == cli("--help")
+    assert cli("help", "dlq", "retry") == cli("dlq", "retry", "--help")
+    assert cli("help", "zzz").code == 2
+
+
 def test_every_answer_to_a_guess_is_a_command(cli):
     for guess, meant in GUESSES.items():
         assert guess not in SECTIONS
@@ -142,7 +186,7 @@ def test_every_answer_to_a_guess_is_a_command(cli):
             assert cli(*words, "--help").code == 0, part
 
 
-@pytest.mark.parametrize("arguments", [[], ["job"], ["queues"], ["dlq"]])
+@pytest.mark.parametrize("arguments", [[], ["job"], ["schedule"], ["dlq"]])
 def test_a_command_that_is_only_half_said_shows_its_help(cli, arguments):
     answer = cli(*arguments)
     assert answer.code == 2

@@ -47,7 +47,10 @@ def report_option(function: Function) -> Function:
 def flagged_url(flag: str | None) -> str | None:
     """The address of the flag, whichever side of the command it stands on."""
     context = click.get_current_context(silent=True)
-    return flag or (context.find_root().params.get("url") if context is not None else None)
+    while context is not None and not flag:
+        flag = context.params.get("url")
+        context = context.parent
+    return flag
 
 
 def chosen_url(flag: str | None) -> str | None:
