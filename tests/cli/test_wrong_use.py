@@ -207,6 +207,21 @@ def test_a_folder_that_is_not_there_is_told(bare, tmp_path):
     assert answer.err.startswith("error STORE_CANNOT_OPEN: ")
 
 
+def test_who_only_looks_is_told_of_the_folder_that_is_missing(bare, tmp_path):
+    answer = bare("jobs", "--url", f"sqlite:///{tmp_path}/no/jobs.db")
+    assert answer.code == 1
+    assert answer.err.startswith(f"error STORE_MISSING: there is no folder {tmp_path}/no: make it first")
+    assert "migrate" not in answer.err
+
+
+@pytest.mark.parametrize("file", ["holdfast.db", "data/jobs.sqlite3", "/srv/jobs.db"])
+def test_a_file_in_place_of_an_address_is_told_with_its_address(bare, file):
+    answer = bare("jobs", "--url", file)
+    assert answer.code == 2
+    assert f"error BAD_URL: '{file}' is no address of a store: did you mean sqlite:///{file}?" in answer.err
+    assert SECRET not in bare("jobs", "--url", f"me:{SECRET}@host/jobs.db").err
+
+
 # File modes do not count for root. So the program warms up, becomes nobody, and only then does what is asked of it.
 AS_NOBODY = """
 import os, sys

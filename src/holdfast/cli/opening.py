@@ -99,6 +99,9 @@ def _check_there(app: App) -> None:
     if path is None:
         return
     advice = "`holdfast migrate` makes one, and so does the first enqueue; another store: --url"
+    folder = os.path.dirname(path) or "."  # noqa: PTH120
+    if not os.path.isdir(folder):  # noqa: PTH112
+        raise StoreError("STORE_MISSING", f"there is no folder {folder}: make it first, or name another store by --url")
     if not os.path.exists(path):  # noqa: PTH110
         raise StoreError("STORE_MISSING", f"there is no database at {path}: {advice}")
     from holdfast.store.sqlite.schema import has_schema  # noqa: PLC0415
