@@ -33,6 +33,7 @@ from demo.session import QUESTION, Question, tell
 from holdfast import Handle, HoldfastError
 from holdfast.batches import Batch
 from holdfast.cli.ending import tell as tell_error
+from holdfast.http.address import HOST, listen
 from holdfast.store.port import Transaction
 
 PORT = os.environ.get("HOLDFAST_DEMO_PORT", "8321")
@@ -68,6 +69,7 @@ def main(mode: str) -> int:
     """Start the worker and the page, feed jobs, watch them."""
     port = checked_port(PORT)
     try:
+        listen(HOST, port, chosen_by="HOLDFAST_DEMO_PORT").close()  # `up` takes it, and would name an option of its own
         app.desk.read(paused)
     except HoldfastError as error:  # before anything is started, so that it is told once
         tell_error(error.code, str(error))

@@ -28,6 +28,8 @@ def open_store(url: str, clock: Callable[[], int] | None = None, **settings: flo
         return SqliteStore(url, clock=clock, **settings)  # type: ignore[arg-type]
     if scheme in ("postgresql", "postgres"):
         return _postgres(url, clock)
+    if _is_file(url):
+        raise BadInput("BAD_URL", f"{url[:200]!a} is no address of a store: did you mean sqlite:///{url[:200]}?")
     raise BadInput(
         "BAD_URL",
         f"no store speaks {scheme[:30]!r}: write sqlite:///jobs.db (four slashes: an absolute path), or "
@@ -94,6 +96,11 @@ def _network(scheme: str, signal: str, url: str) -> Network:
         from holdfast.signals.rabbitmq import RabbitNetwork  # noqa: PLC0415
 
     return RabbitNetwork(signal)
+
+
+def _is_file(url: str) -> bool:
+    """Whether it looks like a file; what may hold a password does not, as it would be repeated."""
+    return not any(sign in url for sign in ":@?") and url.endswith((".db", ".sqlite", ".sqlite3"))
 
 
 class needs:  # noqa: N801  # read as a word: `with needs("redis"):`

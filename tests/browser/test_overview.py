@@ -29,6 +29,7 @@ def test_an_empty_house_shows_a_command_that_works(page, site):
     page.locator("#copy").click()
     expect(page.locator("#copy")).to_have_text("Copied")
 
+    expect(page.locator("#command-note")).to_have_text("No live worker takes this type: the job will wait for one.")
     command = page.evaluate("navigator.clipboard.readText()")
     body = command.partition(" -d ")[2].strip("'")
     assert command.startswith(f"curl {site.url}/v1/jobs ")
@@ -36,6 +37,28 @@ def test_an_empty_house_shows_a_command_that_works(page, site):
 
     expect(rows(page)).to_have_count(1)
     expect(page.locator("#empty")).to_be_hidden()
+
+
+def test_an_empty_house_proposes_a_type_that_a_live_worker_takes(page, site):
+    lanes = [["default", "a'; reboot #", 1], ["images", "thumbnail", 1], ["default", "zip", 1]]
+    beat = {"id": "host:1:test", "host": "host", "pid": 1, "lanes": json.dumps(lanes), "places": 4, "running": 0}
+    site.app.desk.write(lambda tx: tx.beat(beat))
+    page.reload()
+
+    expect(page.locator("#command-note")).to_contain_text("A live worker takes thumbnail.")
+    command = page.locator("#command").text_content()
+    assert command.startswith(f"curl {site.url}/v1/jobs ")
+    assert json.loads(command.partition(" -d ")[2].strip("'")) == {
+        "type": "thumbnail", "queue": "images", "payload": {},
+    }  # fmt: skip
+    expect(page.locator("#no-jobs")).to_have_text("No jobs yet.")
+
+
+def test_dead_letters_are_told_with_what_to_do(page, site):
+    site.dead("thumbnail")
+    beside = page.locator("#totals [data-total=dead] .beside")
+    expect(beside).to_have_text("Retry, or holdfast dlq")
+    expect(beside).to_have_attribute("title", "one: open it, and Retry; many: holdfast dlq retry or purge")
 
 
 def test_a_new_job_appears_without_a_reload(page, site):
@@ -139,7 +162,7 @@ def test_the_list_is_filtered_by_status(page, site):
     expect(rows(page)).to_have_count(1)
     expect(rows(page).first).to_contain_text("a")
     page.locator("#filter [data-status=failed]").click()
-    expect(page.locator("#no-jobs")).to_be_visible()
+    expect(page.locator("#no-jobs")).to_have_text("No job matches this filter.")
     page.locator("#filter [data-status='']").click()
     expect(rows(page)).to_have_count(2)
 

@@ -40,6 +40,32 @@ def test_no_dead_letters_says_so(cli, app):
     assert cli("dlq", "list") == (0, "", "no dead letters\n")
 
 
+def test_a_filter_that_nothing_matches_is_named(cli, letters):
+    assert cli("dlq", "list", "--type", "brokn") == (0, "", "no dead letter matches --type\n")
+    assert cli("dlq", "list", "--status", "failed", "--tenant", "t").err == "no failed job matches --tenant\n"
+
+
+def test_failed_jobs_are_listed_and_retried_by_their_status(cli, app, letters):
+    found = cli("dlq", "list", "--status", "failed", "--json").json
+    assert [job["id"] for job in found] == [letters["failed"]]
+    assert cli("dlq", "retry", "--status", "failed", "--type", "mail").out == "1 sent round again\n"
+    assert app.get(letters["failed"]).status == "queued"
+    assert app.get(letters["mail"]).status == "dead_letter"
+    assert cli("dlq", "list", "--status", "failed").err == "no failed jobs\n"
+
+
+def test_a_retry_that_finds_failed_jobs_alone_says_how_to_retry_them(cli, app):
+    ended(app, Status.FAILED, "thumbnail")
+    answer = cli("dlq", "retry", "--type", "thumbnail")
+    assert answer.out == "0 sent round again\n"
+    assert answer.err == "1 is failed, which is no dead letter: add --status failed to retry it\n"
+    ended(app, Status.FAILED, "thumbnail")
+    assert (
+        "2 are failed, which is no dead letter: add --status failed to retry them" in cli("dlq", "retry", "--all").err
+    )
+    assert cli("dlq", "retry", "--type", "zzz").err == ""
+
+
 def test_one_dead_letter_is_retried(cli, app, letters):
     assert cli("dlq", "retry", letters["mail"]).out == "1 sent round again\n"
     assert app.get(letters["mail"]).status == "queued"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from holdfast.model.status import Status
 from tests.cli.given import dead, ended, running, worker
 
@@ -116,3 +118,24 @@ def test_a_pause_of_a_queue_that_nobody_knows_says_so(cli, app):
     answer = cli("queues", "pause", "unheard-of")
     assert (answer.code, answer.out) == (0, "queue unheard-of is paused\n")
     assert answer.err.startswith("no job and no worker of this queue is known")
+
+
+@pytest.mark.parametrize("family", ["queues", "tenants", "limits"])
+def test_a_family_without_a_verb_lists(cli, app, family):
+    app.enqueue("tick")
+    app.tenant("acme").pause("me")
+    for arguments in ([family], [family, "list"]):
+        answer = cli(*arguments)
+        assert answer.code == 0
+        assert "Usage" not in answer.err
+    names = [[one["name"] for one in cli(*words, "--json").json] for words in ([family], [family, "list"])]
+    assert names[0] == names[1]
+
+
+@pytest.mark.parametrize("family", ["queues", "tenants"])
+def test_an_address_before_the_verb_is_heeded(cli, app, tmp_path, family):
+    app.jobs()
+    other = f"sqlite:///{tmp_path}/other.db"
+    assert cli(family, "--url", other, "pause", "images").code == 0
+    assert "images" not in cli(family, "list").out
+    assert "images" in cli(family, "list", "--url", other).out

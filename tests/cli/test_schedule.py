@@ -82,6 +82,14 @@ def test_a_schedule_is_paused_and_resumed(cli):
     assert cli("schedule", "resume", "nightly", "--json").json["paused"] is None
 
 
+def test_a_misspelt_schedule_is_told_with_the_one_that_was_meant(cli):
+    cli("schedule", "add", "nightly", "report", "--cron", "0 3 * * *")
+    answer = cli("schedule", "trigger", "nigthly")
+    assert answer.code == 1
+    assert "did you mean nightly?" in answer.err
+    assert "did you mean" not in cli("schedule", "trigger", "zzz").err
+
+
 def test_a_job_is_triggered_and_explained(cli):
     cli(*NIGHTLY)
     job_id = cli("schedule", "trigger", "nightly").out.strip()

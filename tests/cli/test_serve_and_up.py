@@ -88,6 +88,7 @@ def test_a_port_that_is_taken_is_told_and_nothing_is_started(tmp_path, taken, ar
     answer = process(*arguments, "--port", str(taken), cwd=tmp_path)
     assert (answer.code, answer.out) == (1, "")
     assert answer.err.startswith(f"error CANNOT_LISTEN: port {taken} of 127.0.0.1: ")
+    assert answer.err.endswith("choose another with --port\n")
     assert "http://" not in answer.err
     assert not (tmp_path / "jobs.db").exists()
 

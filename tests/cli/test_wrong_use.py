@@ -93,6 +93,14 @@ def test_nothing_is_stored_by_wrong_use(cli, app):
     assert app.jobs() == []
 
 
+@pytest.mark.parametrize("payload", ["to=a", '{"to": "a"}'])
+def test_a_payload_without_its_option_is_told_where_it_goes(cli, payload):
+    answer = cli("enqueue", "send_mail", payload)
+    assert answer.code == 2
+    assert """1 argument too many: the payload goes into --payload '{"to": "a"}'\n""" in answer.err
+    assert "put values that hold spaces in quotes" in cli("jobs", "extra").err
+
+
 def test_a_misspelt_command_names_the_one_that_was_meant(cli):
     assert "did you mean enqueue or queues?" in cli("enqeue").err
     assert "did you mean show?" in cli("job", "shw", "x").err
@@ -126,6 +134,50 @@ def test_a_guess_at_a_command_is_answered_with_the_right_one(cli, guess, said):
     assert f"error BAD_OPTION: no command '{guess}': did you mean `{said}" in answer.err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["dlq", "show", "ID"], "holdfast job show ID"),
+        (["job", "list"], "holdfast jobs"),
+        (["schedule", "run", "nightly"], "holdfast schedule trigger NAME"),
+    ],
+)
+def test_a_verb_that_stands_in_another_family_is_found(cli, words, said):
+    answer = cli(*words)
+    assert answer.code == 2
+    assert f"error BAD_OPTION: no command '{words[1]}': did you mean `{said}`?\n" in answer.err
+
+
+@pytest.mark.parametrize("option", ["--concurrency", "-c", "-w"])
+def test_how_many_run_at_once_is_told_by_the_options_that_say_it(cli, option):
+    answer = cli("worker", "shop:app", option, "4")
+    assert answer.code == 2
+    assert f"no option '{option}': use --coroutines, --threads or --processes\n" in answer.err
+
+
+def test_an_application_as_an_option_is_told_where_it_goes(cli):
+    assert "write it without an option, as in `holdfast worker jobs:app`" in cli("worker", "--app", "shop:app").err
+
+
+def test_only_an_option_that_is_near_is_proposed(cli):
+    assert "no option '--paylod': did you mean --payload?" in cli("enqueue", "tick", "--paylod", "{}").err
+    for words in (["up", "shop:app", "--reload"], ["dlq", "list", "--all"]):
+        answer = cli(*words)
+        assert answer.code == 2
+        assert f"no option '{words[-1]}'\n" in answer.err
+
+
+def test_a_missing_argument_is_told_with_an_example(cli):
+    told = cli("worker").err
+    assert "Missing argument 'MODULE:APP'. For example: holdfast worker mysite.jobs:app\n" in told
+
+
+def test_the_word_help_shows_the_help(cli):
+    assert cli("help") == cli("--help")
+    assert cli("help", "dlq", "retry") == cli("dlq", "retry", "--help")
+    assert cli("help", "zzz").code == 2
+
+
 def test_every_answer_to_a_guess_is_a_command(cli):
     for guess, meant in GUESSES.items():
         assert guess not in SECTIONS
@@ -134,7 +186,7 @@ def test_every_answer_to_a_guess_is_a_command(cli):
             assert cli(*words, "--help").code == 0, part
 
 
-@pytest.mark.parametrize("arguments", [[], ["job"], ["queues"], ["dlq"]])
+@pytest.mark.parametrize("arguments", [[], ["job"], ["schedule"], ["dlq"]])
 def test_a_command_that_is_only_half_said_shows_its_help(cli, arguments):
     answer = cli(*arguments)
     assert answer.code == 2
@@ -153,6 +205,21 @@ def test_a_folder_that_is_not_there_is_told(bare, tmp_path):
     answer = bare("enqueue", "tick", "--url", f"sqlite:///{tmp_path}/no/such/jobs.db")
     assert answer.code == 1
     assert answer.err.startswith("error STORE_CANNOT_OPEN: ")
+
+
+def test_who_only_looks_is_told_of_the_folder_that_is_missing(bare, tmp_path):
+    answer = bare("jobs", "--url", f"sqlite:///{tmp_path}/no/jobs.db")
+    assert answer.code == 1
+    assert answer.err.startswith(f"error STORE_MISSING: there is no folder {tmp_path}/no: make it first")
+    assert "migrate" not in answer.err
+
+
+@pytest.mark.parametrize("file", ["holdfast.db", "data/jobs.sqlite3", "/srv/jobs.db"])
+def test_a_file_in_place_of_an_address_is_told_with_its_address(bare, file):
+    answer = bare("jobs", "--url", file)
+    assert answer.code == 2
+    assert f"error BAD_URL: '{file}' is no address of a store: did you mean sqlite:///{file}?" in answer.err
+    assert SECRET not in bare("jobs", "--url", f"me:{SECRET}@host/jobs.db").err
 
 
 # File modes do not count for root. So the program warms up, becomes nobody, and only then does what is asked of it.

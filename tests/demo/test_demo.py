@@ -81,13 +81,28 @@ def test_a_paused_queue_is_told_and_the_demo_goes_on_when_it_is_resumed(tmp_path
 
 
 @pytest.mark.slow
-def test_the_demo_ends_when_its_worker_does(tmp_path):
+def test_a_port_that_is_taken_is_told_by_the_name_that_the_demo_has_for_it(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         run = finished(tmp_path, str(taken.getsockname()[1]))
     assert run.returncode == 1
-    assert "the worker has ended with code 1: the demo ends, too" in run.stdout
-    assert "CANNOT_LISTEN" in run.stderr
-    assert "HOLDFAST_DEMO_PORT" in run.stderr
+    assert run.stderr.startswith("error CANNOT_LISTEN: ")
+    assert run.stderr.endswith("choose another with HOLDFAST_DEMO_PORT\n")
+    assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_the_demo_ends_when_its_worker_does(tmp_path):
+    demo = subprocess.Popen(
+        [*PROGRAM, "run"], cwd=ROOT, env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    assert demo.stderr is not None
+    assert any("http://127.0.0.1:" in line for line in demo.stderr)
+    worker, *_ = Path(f"/proc/{demo.pid}/task/{demo.pid}/children").read_text().split()
+    os.kill(int(worker), signal.SIGTERM)
+    told, _ = demo.communicate(timeout=PATIENCE)
+    assert demo.returncode == 1
+    assert "the worker has ended with code 0: the demo ends, too" in told
 
 
 @pytest.mark.slow

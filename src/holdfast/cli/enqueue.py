@@ -45,6 +45,7 @@ _TOLD = {
 
 @click.command(
     cls=Command,
+    surplus="""the payload goes into --payload '{"to": "a"}'""",
     examples=(
         (
             'holdfast enqueue thumbnail --queue images --payload \'{"path": "a.png"}\'',

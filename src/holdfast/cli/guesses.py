@@ -28,4 +28,16 @@ GUESSES = {
     "dashboard": _PAGE,
     "ui": _PAGE,
     "init": "`holdfast migrate`?",
+    "dlq show": "`holdfast job show ID`?",
+    "job list": _LIST,
+    "job ls": _LIST,
+    "schedule run": "`holdfast schedule trigger NAME`?",
+}
+
+_PLACES = "use --coroutines, --threads or --processes"
+_APP = "write it without an option, as in `holdfast {} jobs:app`"
+
+OPTIONS = {f"{command} {option}": _PLACES for command in ("worker", "up") for option in ("--concurrency", "-c", "-w")}
+OPTIONS |= {
+    f"{command} {option}": _APP.format(command) for command in ("worker", "up", "serve") for option in ("--app", "-A")
 }

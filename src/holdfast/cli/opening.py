@@ -47,7 +47,10 @@ def report_option(function: Function) -> Function:
 def flagged_url(flag: str | None) -> str | None:
     """The address of the flag, whichever side of the command it stands on."""
     context = click.get_current_context(silent=True)
-    return flag or (context.find_root().params.get("url") if context is not None else None)
+    while context is not None and not flag:
+        flag = context.params.get("url")
+        context = context.parent
+    return flag
 
 
 def chosen_url(flag: str | None) -> str | None:
@@ -96,6 +99,9 @@ def _check_there(app: App) -> None:
     if path is None:
         return
     advice = "`holdfast migrate` makes one, and so does the first enqueue; another store: --url"
+    folder = os.path.dirname(path) or "."  # noqa: PTH120
+    if not os.path.isdir(folder):  # noqa: PTH112
+        raise StoreError("STORE_MISSING", f"there is no folder {folder}: make it first, or name another store by --url")
     if not os.path.exists(path):  # noqa: PTH110
         raise StoreError("STORE_MISSING", f"there is no database at {path}: {advice}")
     from holdfast.store.sqlite.schema import has_schema  # noqa: PLC0415

@@ -29,13 +29,19 @@ _COLUMNS = (
 
 @click.group(
     cls=Family,
+    invoke_without_command=True,
     examples=(
-        ("holdfast queues list", "every queue that holds something"),
+        ("holdfast queues", "every queue that holds something"),
         ("holdfast queues pause images", "stop claims; what runs goes on"),
     ),
 )
-def command() -> None:
+@url_option
+@json_option
+@click.pass_context
+def command(ctx: click.Context, url: str | None, *, as_json: bool) -> None:
     """List, pause and resume queues."""
+    if ctx.invoked_subcommand is None:
+        _list(url, as_json=as_json)
 
 
 @command.command("list", examples=(("holdfast queues list --json", "for programs"),))
@@ -43,25 +49,7 @@ def command() -> None:
 @json_option
 def list_queues(url: str | None, *, as_json: bool) -> None:
     """List every queue that holds jobs, had some in the last hour, or is paused."""
-    with opened(url) as app:
-        found = app.desk.read(house.queues)
-    if as_json:
-        show_list(found)
-        return
-    rows = [
-        [
-            queue["name"],
-            Cell("paused", "bold yellow") if queue["paused"] else Cell("open", "green"),
-            count(queue["waiting"], CAP),
-            span(queue["oldest_s"]) if queue["oldest_s"] > 0 else "",
-            count(queue["running"]),
-            Cell(count(queue["dead"], CAP), "bold red" if queue["dead"] else ""),
-            count(queue["completed_1h"]),
-            count(queue["ended_badly_1h"]),
-        ]
-        for queue in found
-    ]
-    show_table(_COLUMNS, rows, empty="no queue holds anything")
+    _list(url, as_json=as_json)
 
 
 @command.command(examples=(("holdfast queues pause images", "no worker claims from it until `resume`"),))
@@ -85,6 +73,28 @@ def resume(queue: str, url: str | None, *, as_json: bool) -> None:
     """Let claims from QUEUE go on."""
     with opened(url, looking=False) as app:
         _tell(app.desk.write(house.resume, queue), as_json=as_json)
+
+
+def _list(url: str | None, *, as_json: bool) -> None:
+    with opened(url) as app:
+        found = app.desk.read(house.queues)
+    if as_json:
+        show_list(found)
+        return
+    rows = [
+        [
+            queue["name"],
+            Cell("paused", "bold yellow") if queue["paused"] else Cell("open", "green"),
+            count(queue["waiting"], CAP),
+            span(queue["oldest_s"]) if queue["oldest_s"] > 0 else "",
+            count(queue["running"]),
+            Cell(count(queue["dead"], CAP), "bold red" if queue["dead"] else ""),
+            count(queue["completed_1h"]),
+            count(queue["ended_badly_1h"]),
+        ]
+        for queue in found
+    ]
+    show_table(_COLUMNS, rows, empty="no queue holds anything")
 
 
 def _tell(answer: dict[str, Any], *, as_json: bool) -> None:

@@ -17,10 +17,13 @@ from holdfast.cli.verbs import dated
 from holdfast.engine import schedules as verbs
 from holdfast.model import stamp
 from holdfast.model.cron import on_the_wall
+from holdfast.model.errors import NotFound
 from holdfast.model.schedule import CATCH_UP, OVERLAP, UPCOMING
+from holdfast.model.spelling import nearest
 from holdfast.schedules import plan_for
 
 if TYPE_CHECKING:
+    from holdfast.app import App
     from holdfast.model.schedule import Schedule
 
 _TICKS = (Column("ON THE CLOCK"), Column("UTC"), Column("IN", right=True))
@@ -165,7 +168,10 @@ def resume(name: str, url: str | None, *, as_json: bool) -> None:
 def trigger(name: str, url: str | None, *, as_json: bool) -> None:
     """Make the job of NAME now, beside its ticks. Works while it is paused, too."""
     with opened(url) as app:
-        job_id = app.desk.write(verbs.trigger, name)
+        try:
+            job_id = app.desk.write(verbs.trigger, name)
+        except NotFound as error:
+            raise _with_nearest(error, name, app) from None
     click.echo(json_text({"name": name, "id": job_id}) if as_json else job_id)
 
 
@@ -194,6 +200,11 @@ def reset(name: str, url: str | None, *, as_json: bool) -> None:
     with opened(url) as app:
         now, schedule = app.desk.write(dated, verbs.reset, name, by=person())
     _tell(schedule, now, as_json=as_json)
+
+
+def _with_nearest(error: NotFound, name: str, app: App) -> NotFound:
+    near = nearest(name, [schedule.name for schedule in app.desk.read(verbs.schedules)])
+    return NotFound(error.code, f"{error}; did you mean {clean(near)}?") if near else error
 
 
 def _switch(verb: Any, name: str, url: str | None, *, as_json: bool) -> None:

@@ -15,13 +15,19 @@ _COLUMNS = (Column("TENANT", fixed=False), Column("PAUSED AT"), Column("BY", fix
 
 @click.group(
     cls=Family,
+    invoke_without_command=True,
     examples=(
-        ("holdfast tenants list", "which tenants are paused"),
+        ("holdfast tenants", "which tenants are paused"),
         ("holdfast tenants pause acme", "none of its jobs begins; what runs goes on"),
     ),
 )
-def command() -> None:
+@url_option
+@json_option
+@click.pass_context
+def command(ctx: click.Context, url: str | None, *, as_json: bool) -> None:
     """List, pause and resume tenants."""
+    if ctx.invoked_subcommand is None:
+        _list(url, as_json=as_json)
 
 
 @command.command("list", examples=(("holdfast tenants list --json", "for programs"),))
@@ -29,12 +35,7 @@ def command() -> None:
 @json_option
 def list_tenants(url: str | None, *, as_json: bool) -> None:
     """List the tenants that are paused, since when and by whom."""
-    with opened(url) as app:
-        found = [one for one in app.desk.read(pauses.pauses) if one["scope"] == "tenant"]
-    if as_json:
-        show_list(found)
-        return
-    show_table(_COLUMNS, [[one["name"], one["since"], one["by"]] for one in found], empty="no tenant is paused")
+    _list(url, as_json=as_json)
 
 
 @command.command(examples=(("holdfast tenants pause acme", "none of its jobs begins until `resume`"),))
@@ -55,3 +56,12 @@ def resume(name: str, url: str | None, *, as_json: bool) -> None:
     """Let jobs of tenant NAME begin again, unless their queue or their group is paused."""
     with opened(url, looking=False) as app:
         tell_switched(app.tenant(name).resume(), as_json=as_json)
+
+
+def _list(url: str | None, *, as_json: bool) -> None:
+    with opened(url) as app:
+        found = [one for one in app.desk.read(pauses.pauses) if one["scope"] == "tenant"]
+    if as_json:
+        show_list(found)
+        return
+    show_table(_COLUMNS, [[one["name"], one["since"], one["by"]] for one in found], empty="no tenant is paused")

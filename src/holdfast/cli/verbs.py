@@ -91,11 +91,11 @@ def purge_dead_letter(tx: Transaction, job_id: str, tenant: str | None = None, *
         raise Conflict("WRONG_STATUS", f"job {job_id} is {job.status.value}: only dead letters are purged here")
 
 
-def dead_count(tx: Transaction, cap: int, kind: str | None = None) -> int:
-    """How many dead letters there are, counted up to a cap."""
+def dead_count(tx: Transaction, cap: int, kind: str | None = None, status: str = Status.DEAD_LETTER) -> int:
+    """How many dead letters there are, or jobs of another bad end, counted up to a cap."""
     return sum(
-        number for _, name, status, number in tx.overview(cap)["dead"]
-        if status == Status.DEAD_LETTER and kind in (None, name)
+        number for _, name, ended, number in tx.overview(cap)["dead"]
+        if ended == status and kind in (None, name)
     )  # fmt: skip
 
 

@@ -14,8 +14,11 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _BACKLOG = 2_048
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that is bound and listens, so that whoever prints its address tells the truth."""
+def listen(host: str, port: int, *, chosen_by: str = "--port") -> socket.socket:
+    """A socket that is bound and listens, so that whoever prints its address tells the truth.
+
+    `chosen_by` is what the caller's users choose another port with.
+    """
     check_host(host)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -24,8 +27,7 @@ def listen(host: str, port: int) -> socket.socket:
         reason = (error.strerror or "it cannot be bound").lower()
         raise HoldfastError(
             "CANNOT_LISTEN",
-            f"port {port} of {host}: {reason}; end what uses it, or choose another with --port (or, for `make run`, "
-            "with HOLDFAST_DEMO_PORT)",
+            f"port {port} of {host}: {reason}; end what uses it, or choose another with {chosen_by}",
         ) from None
 
 

@@ -149,6 +149,7 @@ function show(jobs, more) {
   shown = jobs;
   lineUp(byId("jobs"), jobs, (job) => job.id, makeRow, updateRow);
   byId("no-jobs").hidden = jobs.length > 0;
+  write(byId("no-jobs"), isPlain() ? "No jobs yet." : "No job matches this filter.");
   byId("jobs").closest("table").hidden = jobs.length === 0;
   byId("more").hidden = !more;
 }

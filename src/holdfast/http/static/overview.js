@@ -5,6 +5,7 @@ import { sample } from "./curves.js";
 import { byId, count, lineUp, make, span, write } from "./dom.js";
 import { startDrawer } from "./drawer.js";
 import { showJobs, startJobs, tick } from "./jobs.js";
+import { propose } from "./proposal.js";
 import { keyOf, showQueues, startQueues } from "./queues.js";
 
 const STATES = { connecting: "connecting", live: "live", lost: "connection lost, trying again", trouble: "the store is away" };
@@ -26,6 +27,7 @@ function show(next) {
   const quiet = next.recent.length === 0 && next.lines.length === 0 && next.paused.length === 0;
   byId("totals").hidden = false;
   byId("empty").hidden = !quiet;
+  if (quiet) propose(next.workers);
   byId("columns").hidden = quiet && next.workers.length === 0;
 }
 
@@ -42,7 +44,7 @@ function showTotals({ totals, lines, workers, cap }) {
   beside("running", inPlaces(totals, places));
   beside("completed_1h", ended ? `${((100 * totals.completed_1h) / ended).toFixed(1)} % went well` : "");
   beside("ended_badly_1h", totals.ended_badly_1h ? "will not be tried again" : "");
-  beside("dead", totals.dead ? "retry or purge them" : "");
+  beside("dead", totals.dead ? "Retry, or holdfast dlq" : "", "one: open it, and Retry; many: holdfast dlq retry or purge");
   beside("awaiting_auth", totals.awaiting_auth ? "until someone acts" : "");
   speak();
 }
@@ -54,8 +56,11 @@ function inPlaces({ running, expired }, places) {
   return running > places ? `${count(running - places)} of them held ready` : `of ${count(places)} places`;
 }
 
-function beside(name, text) {
-  write(byId("totals").querySelector(`[data-total=${name}] .beside`), text);
+/** A tile holds few words; what else there is to say stands in the title. */
+function beside(name, text, more = "") {
+  const line = byId("totals").querySelector(`[data-total=${name}] .beside`);
+  write(line, text);
+  line.title = text && more;
 }
 
 /** Screen readers hear the totals now and then, not four times a second: always as the tiles show them at that moment. */
