@@ -70,3 +70,14 @@ def test_a_job_that_is_not_due_is_not_over_a_limit(desk):
     job = enqueue(desk, limits=["domain"], delay=60)
     assert desk.read(explain, job)["reasons"][0]["code"] == "NOT_DUE"
     assert "LIMITED" not in [reason["code"] for reason in desk.read(explain, job)["reasons"]]
+
+
+def test_it_tells_when_one_that_stood_aside_is_back_in_line(desk, clock):
+    put(desk, "one", concurrency=1)
+    job = enqueue(desk, "unknown", priority=1, limits=["one"])
+    enqueue(desk, limits=["one"])
+    take(desk)
+    clock.forward(6_000)
+    assert len(take(desk)) == 1
+    (reason,) = [one for one in desk.read(explain, job)["reasons"] if one["code"] == "STOOD_ASIDE"]
+    assert "no live worker knew a type; back in line for key 'one' in 60 s, or when a worker starts" in reason["text"]

@@ -35,6 +35,22 @@ TELLER = """
 """
 
 
+CHILD = """
+    import multiprocessing, sys
+    from tests.signals.networks import NETWORKS, news
+    from holdfast.signals.relay import RelaySignal
+
+    signal = RelaySignal(NETWORKS[sys.argv[1]](sys.argv[2]), lambda: "")
+
+    def child():
+        signal.tell(news("elsewhere", jobs=("J",)))
+
+    one = multiprocessing.get_context("fork").Process(target=child)
+    one.start()
+    one.join()
+"""
+
+
 def run_script(text, *arguments):
     subprocess.run(
         [sys.executable, "-c", textwrap.dedent(text), *arguments], check=True, timeout=60,
@@ -48,6 +64,13 @@ def test_what_one_process_tells_another_one_hears_even_if_the_first_ends_at_once
     found = heard(ear)
     assert found.queues == {"elsewhere"}
     assert found.jobs == ["J"]
+
+
+def test_a_child_of_multiprocessing_tells_what_it_has_to_before_it_ends(kind, open_signal, listen):
+    """It runs no `atexit`."""
+    ear = listen(open_signal(kind))
+    run_script(CHILD, kind, url_of(kind))
+    assert heard(ear).jobs == ["J"]
 
 
 def test_of_many_ears_one_sends_the_probe(kind, open_signal, listen, monkeypatch):

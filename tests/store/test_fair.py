@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from holdfast.model.lease import Lane
 from holdfast.model.limit import exclusive, fair
 from holdfast.model.request import NewJob
@@ -134,6 +136,37 @@ def test_those_who_stood_aside_come_back_after_a_while(store, clock):
     assert known.id == unknown
     finish(store, known, DONE)
     assert take(store, BROWSER)[0].id == second
+
+
+def test_what_a_busy_worker_would_take_does_not_stand_aside(store, clock):
+    """Whoever hands in ends without asking for more, or asks for other types, knows nothing of what others take."""
+    limit(store, "one", concurrency=1)
+    first = enqueue(store, priority=1, limits=["one"])
+    enqueue(store, "other", limits=["one"])
+    beat(store, "busy", MAIL)
+    take(store, Lane("default", "else"))
+    clock.forward(6 * SECOND)
+    write(store, lambda tx: tx.admit())
+    assert take(store, Lane("default", "other")) == []
+    assert take(store)[0].id == first
+
+
+def test_those_who_stood_aside_come_back_when_a_worker_starts(store, clock):
+    limit(store, "one", concurrency=2)
+    unknown = [enqueue(store, "unknown", priority=1, limits=["one"]) for _ in range(3)]
+    waits = enqueue(store, limits=["one"])
+    take(store)
+    clock.forward(6 * SECOND)
+    assert take(store)[0].id == waits
+    beat(store, "new", Lane("default", "unknown"))
+    (known,) = take(store, Lane("default", "unknown"))
+    assert known.id == unknown[0]
+
+
+def beat(store, name, *lanes):
+    told = json.dumps([list(lane) for lane in lanes])
+    worker = {"id": name, "host": "host", "pid": 1, "lanes": told, "places": 1, "running": 0}
+    write(store, lambda tx: tx.beat(worker))
 
 
 def test_many_that_nobody_claims_do_not_take_turns_for_ever(store, clock):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.engine import jobs
 from holdfast.engine.figures import statistics
-from holdfast.engine.takers import ALIVE_MS
 from holdfast.model.errors import Conflict
 from holdfast.model.status import Status
+from holdfast.store.port import ALIVE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

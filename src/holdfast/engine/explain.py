@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.jobs import get
 from holdfast.engine.over_limit import Reason, over_limit
-from holdfast.engine.takers import ALIVE_MS, nobody_takes
+from holdfast.engine.takers import nobody_takes
 from holdfast.model import stamp
 from holdfast.model.held import ALONE, BEHIND, BLOCKED, GROUP_PAUSED, LIMITED, TENANT_PAUSED
 from holdfast.model.job import raised_at, raised_from
 from holdfast.model.schedule import origin_of
 from holdfast.model.status import Status
+from holdfast.store.port import ALIVE_MS
 
 if TYPE_CHECKING:
     from holdfast.model.job import Job

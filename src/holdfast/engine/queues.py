@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.figures import statistics
-from holdfast.engine.takers import ALIVE_MS
 from holdfast.model import stamp
 from holdfast.model.request import check_name
+from holdfast.store.port import ALIVE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from holdfast.engine.over_limit import Reason
 from holdfast.model.spelling import nearest
+from holdfast.store.port import ALIVE_MS
 
 if TYPE_CHECKING:
     from holdfast.model.job import Job
     from holdfast.store.port import Transaction
 
-ALIVE_MS = 90_000  # a worker not heard of for so long is taken for gone
 _SHOWN = 3
 
 

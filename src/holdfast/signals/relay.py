@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 import weakref
 from time import monotonic
@@ -42,7 +43,6 @@ class RelaySignal:
         self._thread: threading.Thread | None = None
         self._pending, self._early = News(), News()
         self._again: list[float] = []  # when to tell the early news again, and what has time
-        self._flushes_at_exit = False
         self._hurry = self._later = False  # there is something to tell at once, or soon
         self._begin()
         _at_fork(self)
@@ -103,7 +103,7 @@ class RelaySignal:
         self._pending, self._early = News(), News()
         self._again = []
         self._thread = None
-        self._over = self._hurry = self._later = False
+        self._over = self._hurry = self._later = self._flushes_at_exit = False
         self._words, self._word_at = Pace(), 0.0
 
     def _word(self, news: News) -> str | None:
@@ -240,6 +240,10 @@ def _at_exit(signal: RelaySignal) -> None:
     """The last message of a process that ends without `close()`."""
     close = weakref.WeakMethod(signal.close)
     atexit.register(lambda: _call(close))
+    if "multiprocessing.util" in sys.modules:  # its children leave without `atexit`, but not without this
+        from multiprocessing.util import Finalize  # noqa: PLC0415
+
+        Finalize(None, _call, (close,), exitpriority=0)
 
 
 def _call(method: weakref.WeakMethod[Callable[[], None]]) -> None:

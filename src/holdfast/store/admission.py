@@ -6,8 +6,8 @@ until it ends: units are only ever freed meanwhile, which leaves a note for the 
 
 A job is admitted when each of its keys has room. One whose other key is full goes over to the line of that key, where
 it is in nobody's way. A better job that comes to a full key takes the place of a worse one that was admitted and that
-nobody has claimed. An admitted job that nobody claims for seconds, because its queue is paused or no worker knows its
-type, stands aside for a while if others wait.
+nobody has claimed. An admitted job that nobody claims for seconds, because its queue is paused or no live worker knows
+its type, stands aside for a while if others wait; a queue that is resumed or a worker that starts ends that.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from holdfast.model import stamp
 from holdfast.model.limit import ASIDE, FAIR, HERD, LINES, SHARE, lines_under, rule_of, shares_of, tenant_of, under
 from holdfast.store.limits import LOOKS
+from holdfast.store.port import ALIVE_MS
 from holdfast.store.room import FINEST_MS, Head, Room
 
 if TYPE_CHECKING:
@@ -271,9 +272,11 @@ class Admission:
         before = stamp.to_text(max(0, self.now - STALE_MS))
         rows = tx.run("units_stale", before=before, now=tx.stamp, limit=MOST)
         paused = {row[0] for row in tx.run("pauses")} if rows else set()
+        workers = tx.workers(self.now - ALIVE_MS) if rows else []
+        taken = self.lanes.union(tuple(lane) for worker in workers for lane in worker["lanes"])
         for job_id, queue, kind, payload_version, limits in rows:
-            if (queue, kind, payload_version) in self.lanes and queue not in paused:
-                continue  # whoever looks is about to claim it
+            if (queue, kind, payload_version) in taken and queue not in paused:
+                continue  # somebody has it before him, if only behind other work
             for key in json.loads(limits):
                 if self._others_wait(key):
                     self._stand_aside(job_id, key, {"queue": queue, "type": kind, "payload_version": payload_version})

@@ -81,11 +81,22 @@ class LimitVerbs(NewestVerbs):
         return sent
 
     def resume(self, queue: str) -> bool:
+        self._bring_back()
+        return super().resume(queue)
+
+    def beat(self, worker: dict[str, Any]) -> bool:
+        new = super().beat(worker)
+        if new:
+            self._bring_back()
+        return new
+
+    def _bring_back(self) -> None:
+        """Those who stood aside because nobody took them: somebody may now."""
         from holdfast.model.limit import ASIDE  # noqa: PLC0415
 
         if self.run("lanes_between", low=ASIDE, high=ASIDE + "~~", limit=1):
-            self.look([ASIDE])  # those who stood aside because nobody took them
-        return super().resume(queue)
+            self.look([ASIDE])
+            self.news.queues.add("*")
 
     # -- for those who claim and finish
 

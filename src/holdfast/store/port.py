@@ -17,6 +17,8 @@ from holdfast.model.request import NewJob
 from holdfast.model.schedule import Schedule
 from holdfast.store.flow_port import FlowTransaction
 
+ALIVE_MS = 90_000  # a worker not heard of for so long is taken for gone
+
 
 class Ending(NamedTuple):
     """A run and the move that ends it."""
@@ -143,8 +145,8 @@ class Transaction(FlowTransaction, Protocol):
     def progress(self, job_id: str, token: int, progress: str) -> bool:
         """Show how far a run is; False where the lease is lost."""
 
-    def beat(self, worker: dict[str, Any]) -> None:
-        """Record that a worker lives."""
+    def beat(self, worker: dict[str, Any]) -> bool:
+        """Record that a worker lives; True if it is new."""
 
     # for upkeep
     def expired(self, limit: int) -> list[Claim]:

@@ -105,8 +105,8 @@ class CommonVerbs(AskingVerbs):
             self.news.jobs.append(job_id)
         return held
 
-    def beat(self, worker: dict[str, Any]) -> None:
-        self.run("beat", now=self.stamp, **worker)
+    def beat(self, worker: dict[str, Any]) -> bool:
+        return bool(self.run("beat", now=self.stamp, **worker)[0][0])
 
     def expired(self, limit: int) -> list[Claim]:
         return claims(self.run("expired", now=self.stamp, limit=limit))
