@@ -195,7 +195,8 @@ WRITER = """
     import sys, time
     from holdfast import App
     app = App(sys.argv[1], signal=sys.argv[2])
-    app.enqueue("warm")
+    for _ in range(20):  # the first words tell with their commits; then the thread that tells opens its connection
+        app.enqueue("warm")
     print("ready", flush=True)
     sys.stdin.readline()
     for number in range(int(sys.argv[3])):
