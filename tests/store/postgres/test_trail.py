@@ -73,11 +73,21 @@ def test_claims_go_on_behind_the_dead(store):
     assert read < 200
 
 
-def test_a_claim_from_the_front_wades_through_them(store):
+def test_a_claim_from_the_front_wades_through_them_once(store):
     trail_of(store).front_at = 0.0
     read, taken = read_by(store, 20)
     assert len(taken) == 20
-    assert read > DEAD
+    assert DEAD < read < 1.5 * DEAD
+    assert trail_of(store).rest, "they lie thick still"
+
+
+def test_a_look_at_the_front_that_finds_nothing_leaves_it_alone_for_a_while(store):
+    assert len(claim(store, limit=100)) == 90
+    trail_of(store).front_at = 0.0
+    assert claim(store) == []
+    assert trail_of(store).rest
+    read, taken = read_by(store, 20)
+    assert (read < 200, taken) == (True, [])
 
 
 def test_claims_that_go_on_take_all_there_is_in_turn(store):
@@ -134,7 +144,7 @@ def test_what_a_claim_from_the_front_leaves_behind_is_only_what_is_better_than_i
     rows = [row(MAIL, 2, "2025-01-16T11:00:00.000Z"), row(MAIL, 5, "2025-01-16T10:00:00.000Z")]
     trail.looked(rows, NOON, full=True, read=5_000, took=1.0)
     assert trail.rest > 1
-    starts = {(kind, priority): since for _, kind, _, priority, since in trail.starts()}
+    starts = {(kind, priority): since for _, kind, _, priority, since in trail.starts(front=False)}
     now = "2025-01-16T11:59:59.500Z"
     assert starts["mail", 1] == starts["print", 1] == starts["mail", 2] == starts["print", 4] == now
     assert starts["mail", 5] == "2025-01-16T09:59:59.500Z"
@@ -144,7 +154,7 @@ def test_what_a_claim_from_the_front_leaves_behind_is_only_what_is_better_than_i
 def test_a_claim_that_got_less_than_it_wanted_left_nothing():
     trail = Trail((MAIL,))
     trail.looked([row(MAIL, 5, "2025-01-16T10:00:00.000Z")], NOON, full=False, read=5_000, took=1.0)
-    assert {since for *_, since in trail.starts()} == {"2025-01-16T11:59:59.500Z"}
+    assert {since for *_, since in trail.starts(front=False)} == {"2025-01-16T11:59:59.500Z"}
 
 
 def test_a_count_that_the_server_began_anew_is_taken_as_it_is():

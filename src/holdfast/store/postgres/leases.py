@@ -35,7 +35,7 @@ class LeaseVerbs(Verbs):
         if order.limit < 1:
             return []
         trail = self.connection.trail(order.lanes)
-        return self.took(claims(self._go_on(order, trail) if trail.rest else self._from_the_front(order, trail)))
+        return self.took(claims(self._along(order, trail) if trail.thick else self._from_the_front(order, trail)))
 
     def claim_at_once(self, order: Order) -> list[Claim]:
         """The same outside of any transaction: one statement that commits by itself, and writes nothing else.
@@ -43,7 +43,7 @@ class LeaseVerbs(Verbs):
         Nothing is found where that will not do: for jobs with limits, and where the front of the lanes is left alone.
         """
         trail = self.connection.trail(order.lanes)
-        if trail.rest or not order.lanes:
+        if trail.thick or not order.lanes:
             return []
         begin = monotonic()
         if begin >= trail.one_at and not order.together:
@@ -127,10 +127,13 @@ class LeaseVerbs(Verbs):
         self.saw_lines(seen=any(row[-1] for row in told[:1]))
         return sorted([row[:-3] for row in told], key=_by_turn)
 
-    def _go_on(self, order: Order, trail: Trail) -> list[tuple[Any, ...]]:
-        """The best jobs that are due and not behind the last claims."""
-        queues, types, versions, priorities, since = map(array, zip(*trail.starts(), strict=True))
-        rows = self.run_again(
+    def _along(self, order: Order, trail: Trail) -> list[tuple[Any, ...]]:
+        """The best jobs that are due and not behind the last claims; at times from the front, past all that is dead
+        there. `claim` would pass it twice.
+        """
+        front, begin = not trail.rest, monotonic()
+        queues, types, versions, priorities, since = map(array, zip(*trail.starts(front=front), strict=True))
+        told = self.run_again(
             "claim_on",
             owner=order.owner,
             until=stamp.to_text(self.now + order.lease_ms),
@@ -142,10 +145,14 @@ class LeaseVerbs(Verbs):
             priorities=priorities,
             since=since,
         )
-        self.saw_lines(seen=any(row[-1] for row in rows[:1]))
-        rows = [row[:-1] for row in rows]
-        rows.sort(key=_by_turn)
-        trail.went_on(rows)
+        took = monotonic() - begin
+        self.saw_lines(seen=any(row[-1] for row in told[:1]))
+        rows = sorted([row[:-2] for row in told], key=_by_turn)
+        read = told[0][-2] or 0 if told else 0
+        if front:
+            trail.looked(rows, self.now, full=len(rows) == order.limit, read=read, took=took)
+        elif rows:
+            trail.went_on(rows, read)
         return rows
 
     def _take(self, query: str, order: Order, limit: int) -> list[tuple[Any, ...]]:

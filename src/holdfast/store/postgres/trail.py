@@ -7,7 +7,7 @@ many more than it takes, the next ones go on from where it came to, and the fron
 times as long as that look took.
 
 What such claims cannot see is a job that appears behind them: handed back with its old time, or committed long after
-its time. It waits for the next look at the front, ten seconds at most. Where little is dead there is no such time.
+its time. It waits for the next look at the front, half a minute at most. Where little is dead there is no such time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FIRST, LAST = 1, 10  # priorities
 MANY = 1_000  # entries read beside those that were taken: half a millisecond
 REST = 50  # after a look at the front, so many times as long as it took
-LONGEST_REST = 10.0  # seconds
+LONGEST_REST = 30.0  # seconds
 MARGIN_MS = 500  # jobs whose commits overtook each other by less are not missed
 _BEGINNING = "-infinity"
 _QUEUE, _TYPE, _PAYLOAD_VERSION, _PRIORITY, _SCHEDULED_AT = 3, 2, 5, 11, 17  # of a claimed row
@@ -35,6 +35,7 @@ class Trail:
     """The claims of some lanes."""
 
     one_at = 0.0  # on the monotonic clock: from then on a claim may be for one job
+    thick = False  # the dead, at the last look
 
     def __init__(self, lanes: Sequence[Lane]) -> None:
         self.lanes = lanes
@@ -50,11 +51,12 @@ class Trail:
     def looked(self, rows: list[tuple[Any, ...]], now: int, *, full: bool, read: int, took: float) -> None:
         """A claim from the front took these rows, best first; `full`: as many as it wanted.
 
-        `read` counts the entries of the session, and begins anew whenever the server has noted it down.
+        `read` counts the entries of the session, and begins anew whenever the server has noted it down. A claim that
+        took nothing does not tell: then the dead lie as they did.
         """
-        entries = read - self._read if read >= self._read else read
-        self._read = read
-        if entries < MANY + 2 * len(rows):
+        if rows:
+            self.thick = self._read_since(read) >= MANY + 2 * len(rows)
+        if not self.thick:
             self.front_at = 0.0
             return
         self.front_at = monotonic() + min(LONGEST_REST, REST * took)
@@ -62,16 +64,26 @@ class Trail:
         come_to = stamp.to_text(now - MARGIN_MS)
         # Of better priorities than the worst that was taken, nothing was left.
         self._marks = {(*lane, priority): come_to for lane in self.lanes for priority in range(FIRST, worst)}
-        self.went_on(rows)
+        self._mark(rows)
 
-    def went_on(self, rows: list[tuple[Any, ...]]) -> None:
-        """A claim took these rows, best first."""
+    def went_on(self, rows: list[tuple[Any, ...]], read: int) -> None:
+        """A claim from the marks took these rows, best first."""
+        self._read_since(read)
+        self._mark(rows)
+
+    def starts(self, *, front: bool) -> list[tuple[str, str, int, int, str]]:
+        """From where each lane is read, priority by priority: from the marks, or from the front."""
+        places = [(*lane, priority) for priority in range(FIRST, LAST + 1) for lane in dict.fromkeys(self.lanes)]
+        marks = {} if front else self._marks
+        return [(*place, marks.get(place, _BEGINNING)) for place in places]
+
+    def _read_since(self, read: int) -> int:
+        """The entries since the last claim."""
+        before, self._read = self._read, read
+        return read - before if read >= before else read
+
+    def _mark(self, rows: list[tuple[Any, ...]]) -> None:
         last = {(row[_QUEUE], row[_TYPE], row[_PAYLOAD_VERSION], row[_PRIORITY]): row[_SCHEDULED_AT] for row in rows}
         for where, at in last.items():
             mark = stamp.to_text(stamp.from_text(at) - MARGIN_MS)
             self._marks[where] = max(mark, self._marks.get(where, mark))
-
-    def starts(self) -> list[tuple[str, str, int, int, str]]:
-        """From where each lane is read, priority by priority."""
-        places = [(*lane, priority) for priority in range(FIRST, LAST + 1) for lane in dict.fromkeys(self.lanes)]
-        return [(*place, self._marks.get(place, _BEGINNING)) for place in places]

@@ -1,5 +1,6 @@
 -- claim_on: what a claim takes while dead rows lie thick before the living: each lane is read, priority by priority, from
--- where the claims before it came to. Locks row by row and no further than it needs, as claim_rest does.
+-- where the claims before it came to, or now and then from its front. Locks row by row and no further than it needs, as
+-- claim_rest does; what it has locked it writes by its place in the table, as claim does. The last columns are claim's.
 with wanted (queue, type, payload_version, priority, since) as (
     select w.queue, w.type, w.payload_version, w.priority, w.since
     from unnest(
@@ -9,9 +10,9 @@ with wanted (queue, type, payload_version, priority, since) as (
     where not exists (select from job_pauses as p where p.scope = 'queue' and p.name = w.queue)
 ),
 taken as materialized (
-    select head.id from wanted as w
+    select head.place from wanted as w
     cross join lateral (
-        select j.scheduled_at, j.id from job_queue as j
+        select j.ctid as place from job_queue as j
         where j.status = 'queued' and j.held = 0
             and j.queue = w.queue and j.type = w.type and j.payload_version = w.payload_version
             and j.priority = w.priority and j.scheduled_at >= w.since and j.scheduled_at <= :now::timestamptz
@@ -25,9 +26,10 @@ taken as materialized (
 update job_queue as j set
     status = 'in_progress', lease_owner = :owner, lease_until = :until::timestamptz, lease_token = lease_token + 1,
     attempts = attempts + 1, started_at = :now::timestamptz, updated_at = :now::timestamptz, version = version + 1
-where j.id = any (array (select id from taken))
+where j.ctid = any (array (select place from taken))
 returning
     j.id, j.lease_token, j.type, j.queue, j.payload, j.payload_version, j.attempts, j.max_retries, j.failed, j.crashed,
     j.interrupted, j.priority, j.tenant, j.group_key, j.context, j.timeout_ms, j.created_at, j.scheduled_at, j.lease_owner,
     j.lease_until, j.started_at, j.key_until, j.coalesce_key, j.sequence, j.parks, j.batch, j.item, j.limits, j.auth_data,
+    (select pg_stat_get_xact_tuples_returned('job_queue_due'::regclass)),
     (select min(at) <= :now::timestamptz from job_looks)
