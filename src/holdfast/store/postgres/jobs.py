@@ -7,14 +7,17 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model.ids import new_ids
+from holdfast.model.request import Alike
 from holdfast.model.status import TERMINAL, Status
 from holdfast.store.postgres.base import Verbs, array
 from holdfast.store.verbs import refuse_other_request
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from holdfast.model.request import NewJob
+
+    Scope = tuple[str, str | None]  # tenant, group
 
 WINDOW = 10_000
 _copied = itemgetter(
@@ -29,7 +32,10 @@ class JobVerbs(Verbs):
     __slots__ = ()
 
     def insert(self, jobs: Sequence[NewJob]) -> list[tuple[str, bool]]:
-        jobs = list(self.ruled(jobs))  # it is gone through more than once
+        jobs = self.ruled(jobs)
+        if isinstance(jobs, Alike) and len(jobs) > 1 and jobs.pattern.flow is None and self._may_copy([jobs.pattern]):
+            return self._insert_alike(jobs)
+        jobs = list(jobs)  # it is gone through more than once
         tied = [place for place, job in enumerate(jobs) if job.flow is not None]
         if not tied:
             return self._insert(jobs)
@@ -46,7 +52,8 @@ class JobVerbs(Verbs):
                 self.news.of_group(self.whose(job.tenant), job.group)
         limited = any(job.flow is not None and job.flow.limits for job in jobs)
         if len(jobs) > 1 and not limited and self._may_copy(jobs):
-            return self._copy(jobs, ids)
+            made = ((job_id, job.payload, *self._common(job)) for job, job_id in zip(jobs, ids, strict=True))
+            return self._copy(made, ids, [(self.whose(job.tenant), job.group) for job in jobs])
         rows = [self.new_row(job, job_id) for job, job_id in zip(jobs, ids, strict=True)]
         if limited:
             return self._insert_limited(jobs, rows)
@@ -55,6 +62,23 @@ class JobVerbs(Verbs):
         with self.connection.all_or_none():  # even if the caller's transaction goes on
             created = self._insert_many(rows)
             return [(str(row["id"]), True) if row["id"] in created else self._insert_one(row) for row in rows]
+
+    def _insert_alike(self, jobs: Alike) -> list[tuple[str, bool]]:
+        """Store jobs without keys that differ in their payloads alone."""
+        like, ids = jobs.pattern, new_ids(self.now, len(jobs))
+        scope = self.whose(like.tenant), like.group
+        self.news.queues.add(like.queue)
+        self.news.of_group(*scope)
+        common = self._common(like)
+        made = ((job_id, payload, *common) for job_id, payload in zip(ids, jobs.payloads, strict=True))
+        return self._copy(made, ids, [scope] * len(ids))
+
+    def _common(self, job: NewJob) -> tuple[object, ...]:
+        """What COPY stores of a job behind its id and payload."""
+        return (
+            job.type, job.priority, self.due(job), job.max_attempts, self.stamp, self.stamp, job.queue,
+            self.whose(job.tenant), job.group, job.context, job.payload_version, job.timeout_ms,
+        )  # fmt: skip
 
     def has_key(self, tenant: str, key: str) -> bool:
         return super().has_key(tenant or self.connection.location.tenant, key)
@@ -94,28 +118,19 @@ class JobVerbs(Verbs):
         """Whether COPY can do it: it passes over no taken key, and is refused where a policy binds the role."""
         return all(job.key is None for job in jobs) and not self.run("policed")[0][0]
 
-    def _copy(self, jobs: Sequence[NewJob], ids: list[str]) -> list[tuple[str, bool]]:
-        """Store many jobs the shortest way."""
-        now, due, tenant = self.stamp, self.due, self.connection.location.tenant
-        rows = (  # made while the server stores those before them
-            (
-                job_id, job.type, job.priority, due(job), job.payload, job.max_attempts, now, now, job.queue,
-                job.tenant or tenant, job.group, job.context, job.payload_version, job.timeout_ms,
-            )
-            for job, job_id in zip(jobs, ids, strict=True)
-        )  # fmt: skip
+    def _copy(self, rows: Iterable[tuple[object, ...]], ids: list[str], scopes: list[Scope]) -> list[tuple[str, bool]]:
+        """Store many jobs the shortest way. The rows are made while the server stores those before them."""
         with self.connection.all_or_none():
             self.connection.copy(self.queries["insert_copy"], rows)
-            self._hold_copied(jobs, ids)
+            self._hold_copied(ids, scopes)
         self.witness = ids[0]
         return [(job_id, True) for job_id in ids]
 
-    def _hold_copied(self, jobs: Sequence[NewJob], ids: list[str]) -> None:
+    def _hold_copied(self, ids: list[str], scopes: list[Scope]) -> None:
         """Jobs of groups and tenants that are paused are held, like all others; COPY itself cannot look."""
-        if self.whose("") == "" and all(job.group is None and job.tenant == "" for job in jobs):
-            return
-        scopes = [(self.whose(job.tenant), job.group) for job in jobs]
         asked = sorted(set(scopes) - {("", None)}, key=str)
+        if not asked:
+            return
         tenants, groups = map(array, zip(*asked, strict=True))
         paused = {
             (tenant, group): held for tenant, group, held in self.run("paused_among", tenants=tenants, groups=groups)
