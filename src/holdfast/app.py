@@ -15,7 +15,7 @@ from holdfast.limits import LimitDoor
 from holdfast.model.errors import BadInput
 from holdfast.model.payload import SIZE_LIMIT, encode
 from holdfast.model.request import OPTIONS, NewJob, check_count, check_name, check_options
-from holdfast.wiring import open_signal, open_store, store_url
+from holdfast.wiring import named, open_signal, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ _LARGEST_PAYLOAD = 1024 * 1024 * 1024  # what SQLite itself takes
 class App(Maps, LimitDoor, AlertDoor):
     """One queue: its store, its handlers, and the way in.
 
-    `url` is `sqlite:///jobs.db` (four slashes: an absolute path); by default HOLDFAST_URL, else ./holdfast.db.
+    `url` is `sqlite:///jobs.db` (four slashes: an absolute path); by default HOLDFAST_URL, else what the nearest
+    holdfast.toml or [tool.holdfast] says, else ./holdfast.db.
     `imports` names modules to import before work begins, for applications made by a factory.
     `signal` says how processes wake each other: `store` (default), `off`, `redis://...` or `amqp://...`; by default
     HOLDFAST_SIGNAL.
@@ -85,7 +86,6 @@ class App(Maps, LimitDoor, AlertDoor):
     ) -> None:
         self._clock = clock
         self._ways = ({} if patience is None else {"patience": patience}) | ({} if migrate else {"migrates": False})
-        self.signal_by = signal
         self.imports = names(imports)
         self.payload_limit = check_count("payload_limit", payload_limit, _LARGEST_PAYLOAD)
         self.max_depth = depths(max_depth)
@@ -96,7 +96,8 @@ class App(Maps, LimitDoor, AlertDoor):
         self.alarm = None
         self._registry: Registry | None = None
         self._webhooks: Webhooks | None = None
-        self.use(store_url(url))
+        address, self.signal_by = named(url, signal)
+        self.use(address)
 
     def use(self, url: str) -> None:
         """Work with the store at this address instead of the one the code names: what `--url` does."""

@@ -99,7 +99,8 @@ def _too_late(job: Job, timeout: float | None) -> ResultTimeout:
     last = "" if job.error is None else f"; its last error was {job.error['class']}: {job.error['message']}"
     return ResultTimeout(
         "RESULT_TIMEOUT",
-        f"job {job.id} has not ended within {timeout} s: it is {job.status.value}{last}; `app.explain()` tells why",
+        f"job {job.id} has not ended within {timeout} s: it is {job.status.value}{last}; "
+        f"`holdfast job explain {job.id}` tells why, or app.explain(id)",
     )
 
 

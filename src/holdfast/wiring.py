@@ -37,15 +37,29 @@ def open_store(url: str, clock: Callable[[], int] | None = None, **settings: flo
     )
 
 
-def store_url(url: str | None) -> str:
-    """The address that was given, else the environment's, else a file in the working folder."""
+def named(url: str | None, signal: str | None) -> tuple[str, str | None]:
+    """The store's address: as given, else the environment's, else that of the nearest settings file, whose signal goes
+    with it, else a file in the working folder; and how processes wake each other, where that is said.
+    """
     if url is not None and not isinstance(url, str):
         raise BadInput(
             "BAD_URL",
             f"the store's address is text, not {type(url).__name__}: write sqlite:///jobs.db "
             "(four slashes: an absolute path)",
         )
-    return url or os.environ.get("HOLDFAST_URL") or DEFAULT_URL
+    if found := url or os.environ.get("HOLDFAST_URL"):
+        return found, signal
+    from holdfast.settings_file import settings_near  # noqa: PLC0415  # most name their store
+
+    settings = settings_near(os.getcwd())  # noqa: PTH109
+    if signal is None and not os.environ.get("HOLDFAST_SIGNAL"):
+        signal = settings.get("signal")
+    return settings.get("url") or DEFAULT_URL, signal
+
+
+def store_url(url: str | None) -> str:
+    """The address alone."""
+    return named(url, None)[0]
 
 
 def open_side(url: str) -> Side:

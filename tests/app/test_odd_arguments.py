@@ -78,7 +78,7 @@ def test_a_wait_that_is_over_tells_how_the_job_stands(app, clock):
         raise ConnectionError("nobody at home")
 
     handle = flaky.enqueue()
-    with pytest.raises(holdfast.ResultTimeout, match=r"within 0 s: it is queued; `app.explain"):
+    with pytest.raises(holdfast.ResultTimeout, match=r"within 0 s: it is queued; `holdfast job explain "):
         handle.result(timeout=0)
     from holdfast.testing import drain
 

@@ -171,3 +171,9 @@ async def test_coroutines_take_the_same_options(app, thumbnail):
     assert (app.get(handle.id).priority, app.get(handle.id).group) == (2, "g")
     with pytest.raises(holdfast.BadInput):
         await app.aenqueue("elsewhere", {}, priority=11)
+
+
+def test_a_handler_given_for_its_name_is_told_how_it_is_enqueued(app, thumbnail):
+    for options in ({}, {"path": "a"}):
+        with pytest.raises(holdfast.BadInput, match=r"type must be text, not Handler: write handler\.enqueue"):
+            app.enqueue(thumbnail, **options)

@@ -39,7 +39,7 @@ def folder(tmp_path):
     ("spec", "told"),
     [
         ("shop:ship", JOB),
-        ("shop", "error BAD_OPTION: module 'shop' has no 'app': write shop:queue\n"),
+        ("shop", "error BAD_OPTION: module 'shop' (FOLDER/shop.py) has no 'app': write shop:queue\n"),
         ("shop.py", "error BAD_OPTION: 'shop.py' is a file: name its module, as in shop:app\n"),
         ("./site/shop.py:queue", "error BAD_OPTION: './site/shop.py' is a file: name its module, as in site.shop:queue\n"),
         ("shop:number", "error BAD_OPTION: 'shop:number' is a int, not a holdfast.App: write shop:queue\n"),

@@ -209,3 +209,11 @@ def test_ties_that_cannot_be_are_refused(options, words):
     with pytest.raises(BadInput, match=words) as caught:
         NewJob("mail", "{}", **options)
     assert caught.value.code == "BAD_OPTION"
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("max_retries", "max_attempts"), ("countdown", "delay"), ("eta", "scheduled_at")]
+)
+def test_an_option_as_other_queues_call_it_is_known(given, meant):
+    with pytest.raises(BadInput, match=f"unknown option {given}: did you mean {meant}\\?"):
+        check_options({given: 3}, frozenset({"max_attempts", "max_crashes", "delay", "scheduled_at"}))

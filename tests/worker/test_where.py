@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import holdfast
+
 ROOT = Path(__file__).parents[2]
 JOBS = "import holdfast\n\napp = holdfast.App({})\n\n\n@app.job\ndef tick() -> None:\n    pass\n"
 
@@ -47,6 +49,21 @@ def test_a_settings_file_holds_where_the_code_names_no_store(tmp_path):
     (tmp_path / "jobs.py").write_text(JOBS.format(""))
     (tmp_path / "holdfast.toml").write_text('url = "sqlite:///file.db"')
     assert first_line(tmp_path).endswith("file.db")
+
+
+def test_an_app_without_an_address_has_the_store_and_signal_of_the_settings_file(tmp_path, monkeypatch):
+    monkeypatch.delenv("HOLDFAST_URL", raising=False)
+    monkeypatch.delenv("HOLDFAST_SIGNAL", raising=False)
+    (tmp_path / "holdfast.toml").write_text('url = "sqlite:///file.db"\nsignal = "off"')
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    app = holdfast.App()
+    assert (app.url, app.signal_by) == (f"sqlite:///{tmp_path}/file.db", "off")
+    assert holdfast.App(signal="store").signal_by == "store"
+    named = holdfast.App("sqlite:///mine.db")
+    assert (named.url, named.signal_by) == ("sqlite:///mine.db", None), "who names a store is not told how to signal"
+    monkeypatch.setenv("HOLDFAST_URL", "sqlite:///env.db")
+    assert holdfast.App().url == "sqlite:///env.db"
 
 
 def test_a_module_of_the_working_folder_does_not_take_our_place(tmp_path):

@@ -58,7 +58,7 @@ def chosen_url(flag: str | None) -> str | None:
     given = flagged_url(flag) or os.environ.get("HOLDFAST_URL")
     if given:
         return given
-    from holdfast.cli.settings_file import settings_near  # noqa: PLC0415  # not needed where the address was given
+    from holdfast.settings_file import settings_near  # noqa: PLC0415  # not needed where the address was given
 
     url: str | None = settings_near(os.getcwd()).get("url")  # noqa: PTH109
     return url
@@ -68,7 +68,7 @@ def chosen_signal() -> str | None:
     """How processes wake each other by the settings file; None where the environment says so, or nobody does."""
     if os.environ.get("HOLDFAST_SIGNAL"):
         return None
-    from holdfast.cli.settings_file import settings_near  # noqa: PLC0415
+    from holdfast.settings_file import settings_near  # noqa: PLC0415
 
     signal: str | None = settings_near(os.getcwd()).get("signal")  # noqa: PTH109
     return signal

@@ -29,7 +29,8 @@ def over_limit(tx: Transaction, job: Job, *, in_line: bool) -> list[Reason]:
     key = job.lane.removeprefix(ASIDE)
     limit = under(key, {one.name: one for one in tx.limits() if not one.removed})
     if limit is None:
-        return [Reason("LIMITED", f"about to be let in: {readable(key)!r} has no limit (any more)")]
+        text = f"the store knows no limit {readable(key)!r}: one of the code is stored when its worker starts"
+        return [Reason("LIMITED", f"about to be let in: {text}")]
     if key.startswith(FAIR):
         name = rule_of(key).removeprefix(FAIR)
         return [

@@ -19,6 +19,7 @@ LONGEST_NAME = 255
 LONGEST_TIMEOUT_MS = 31 * 24 * 3600 * 1000
 MOST_ATTEMPTS = 10_000
 _ALIKE = 0.6  # of 1, for options: `prio` is priority
+_ELSEWHERE = {"max_retries": "max_attempts", "retries": "max_attempts", "countdown": "delay", "eta": "scheduled_at"}
 HIGH_PRIORITY = 3  # passes even when a queue is at its maximum depth
 OPTIONS = frozenset({
     "coalesce_key", "context", "debounce", "delay", "depends_on", "force", "group", "key", "key_window", "limits",
@@ -172,6 +173,8 @@ def check_options(given: Mapping[str, object], allowed: frozenset[str], *, of: o
 
     `of`: a type that is enqueued by its name, where arguments of the handler are easily taken for options.
     """
+    if of is not None:
+        check_name("type", of)
     unknown = sorted(set(given) - allowed)
     if unknown:
         hint = _hint(unknown, allowed, of)
@@ -183,7 +186,8 @@ def _hint(unknown: list[str], allowed: frozenset[str], of: object) -> str:
     """What was meant instead, as far as it can be told; never a value, which may be a secret."""
     from holdfast.model.spelling import nearest  # noqa: PLC0415  # only where something is wrong
 
-    meant = {name: nearest(name.lower(), allowed, alike=_ALIKE) for name in unknown}
+    names = {name: _ELSEWHERE.get(name, name.lower()) for name in unknown}  # as other queues call it
+    meant = {name: nearest(other, allowed, alike=_ALIKE) for name, other in names.items()}
     near = ", ".join(dict.fromkeys(filter(None, meant.values())))
     hints = [f"did you mean {near}?"] if near else []
     others = ", ".join(f'"{name}": ...' for name in unknown if meant[name] is None)
@@ -196,7 +200,8 @@ def _hint(unknown: list[str], allowed: frozenset[str], of: object) -> str:
 def check_name(what: str, name: object) -> str:
     """A type, queue, tenant, group or key: short text without control characters."""
     if not isinstance(name, str):
-        raise BadInput("BAD_NAME", f"{what} must be text, not {type(name).__name__}")
+        hint = ": write handler.enqueue(...)" if hasattr(name, "enqueue") else ""
+        raise BadInput("BAD_NAME", f"{what} must be text, not {type(name).__name__}{hint}")
     if not 0 < len(name) <= LONGEST_NAME:
         raise BadInput("BAD_NAME", f"{what} must have 1 to {LONGEST_NAME} characters, this has {len(name)}")
     if not name.isprintable():

@@ -60,7 +60,8 @@ def _found(spec: str, folder: str | None) -> Any:
     module = _module(module_name, attribute, folder)
     found: Any = getattr(module, attribute, None)
     if found is None:
-        raise BadInput("BAD_OPTION", f"module {module_name!r} has no {attribute!r}: {_advice(module)}")
+        where = getattr(module, "__file__", None) or "of no file"
+        raise BadInput("BAD_OPTION", f"module {module_name!r} ({where}) has no {attribute!r}: {_advice(module)}")
     if hasattr(found, "definition"):  # callable, too, but what it does is nobody's wish now
         raise BadInput("BAD_OPTION", f"{attribute} is a job, not an App: name the App; {_advice(module)}")
     if callable(found) and not _is_app(found):

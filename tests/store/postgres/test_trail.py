@@ -5,11 +5,13 @@ from __future__ import annotations
 import psycopg
 import pytest
 
+from holdfast.engine.leases import exchange
 from holdfast.model.lease import Lane
 from holdfast.model.request import NewJob
 from holdfast.store.port import Order
 from holdfast.store.postgres.trail import LONGEST_REST, MANY, Trail
-from tests.store.given import MAIL, NOON, claim, enqueue, insert, write
+from tests.store.given import DONE, MAIL, NOON, claim, enqueue, insert, write
+from tests.store.limited import limit, take
 
 PRINT = Lane("default", "print", 2)
 DEAD = MANY + 200
@@ -109,6 +111,25 @@ def test_a_job_behind_them_is_taken_at_the_next_look_at_the_front_and_the_worker
     assert clock[0] < due <= clock[0] + (60 + LONGEST_REST) * 1000
     trail_of(store).front_at = 0.0
     assert [run.id for run in claim(store)] == [behind]
+
+
+def test_jobs_that_leave_the_line_of_a_limit_are_not_left_behind(store, clock):
+    limit(store, "site", concurrency=2)
+    assert len(claim(store, limit=100)) == 90
+    line = [job.id for job in insert(store, *[NewJob("mail", "{}", limits=["site"])] * 5)]
+    clock[0] += 60_000
+    insert(store, *[NewJob("mail", "{}")] * 5)
+    first = take(store, limit=10)
+    assert len(first) == 7, "two of the line, and all that have no limit"
+    begun = [run for run in first if run.id in line]
+    while begun:
+        ended, line = begun, line[len(begun) :]
+        clock[0] += 10_000
+        write(store, lambda tx, ended=ended: exchange(tx, [(run, DONE) for run in ended], []))
+        begun = take(store, limit=10)
+        assert [run.id for run in begun] == line[:2]
+    assert not line
+    assert trail_of(store).rest, "nobody has looked at the front meanwhile"
 
 
 def test_a_claim_that_was_undone_is_found_again(store):

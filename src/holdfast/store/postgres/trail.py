@@ -6,8 +6,9 @@ front would wade through all of it: the longer, the slower. So a claim counts th
 many more than it takes, the next ones go on from where it came to, and the front is looked at again only after many
 times as long as that look took.
 
-What such claims cannot see is a job that appears behind them: handed back with its old time, or committed long after
-its time. It waits for the next look at the front, half a minute at most. Where little is dead there is no such time.
+What such claims cannot see is a job that appears behind them: handed back or resumed with its old time, or committed
+long after its time. It waits for the next look at the front, 15 seconds at most. Those that leave the line of a limit
+have their old time, too, and are found by their units. Where little is dead there is no such time.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 FIRST, LAST = 1, 10  # priorities
 MANY = 1_000  # entries read beside those that were taken: half a millisecond
 REST = 50  # after a look at the front, so many times as long as it took
-LONGEST_REST = 30.0  # seconds
+LONGEST_REST = 15.0  # seconds
 MARGIN_MS = 500  # jobs whose commits overtook each other by less are not missed
 _BEGINNING = "-infinity"
 _QUEUE, _TYPE, _PAYLOAD_VERSION, _PRIORITY, _SCHEDULED_AT = 3, 2, 5, 11, 17  # of a claimed row
