@@ -36,8 +36,8 @@ class Server:
     @contextmanager
     def schema(self) -> Iterator[str]:
         """A new schema: the address of a store in it. Gone at the end, whoever is still connected."""
-        self._run("schema_make")
-        try:
+        try:  # before it is made: a signal may come between the server's commit and its answer
+            self._run("schema_make")
             yield self._url
         finally:
             self._run("schema_drop")
