@@ -19,9 +19,10 @@ LATER = NOON + 60_000
 READ = "select pg_stat_get_xact_tuples_returned('job_queue_due'::regclass)"
 
 
-def row(lane: Lane, priority: int, at: str):
+def row(lane: Lane, priority: int, at: str, limits: str | None = None):
     """As a claim answers it, with nothing in the columns that do not matter."""
-    made = [None] * 22
+    made = [None] * 28
+    made[27] = limits
     made[2], made[3], made[5], made[11], made[17] = lane.type, lane.queue, lane.payload_version, priority, at
     return tuple(made)
 
@@ -186,3 +187,14 @@ def test_a_count_that_the_server_began_anew_is_taken_as_it_is():
     assert trail.rest == 0
     trail.looked([row(MAIL, 5, "2025-01-16T10:00:00.000Z")], NOON, full=True, read=1_500, took=0.1)
     assert trail.rest > 0
+
+
+def test_jobs_that_left_a_line_do_not_lead_claims_past_others():
+    trail = Trail((MAIL,))
+    early, late = "2025-01-16T10:00:00.000Z", "2025-01-16T11:00:00.000Z"
+    rows = [row(MAIL, 5, early), row(MAIL, 5, late, '["site"]'), row(MAIL, 9, late, '["site"]')]
+    trail.looked(rows, NOON, full=True, read=5_000, took=1.0)
+    starts = {priority: since for _, _, _, priority, since in trail.starts(front=False)}
+    assert (starts[5], starts[8]) == ("2025-01-16T09:59:59.500Z", "-infinity")
+    trail.looked(rows[1:], NOON, full=True, read=10_000, took=1.0)
+    assert {since for *_, since in trail.starts(front=False)} == {"-infinity"}

@@ -29,7 +29,7 @@ REST = 50  # after a look at the front, so many times as long as it took
 LONGEST_REST = 15.0  # seconds
 MARGIN_MS = 500  # jobs whose commits overtook each other by less are not missed
 _BEGINNING = "-infinity"
-_QUEUE, _TYPE, _PAYLOAD_VERSION, _PRIORITY, _SCHEDULED_AT = 3, 2, 5, 11, 17  # of a claimed row
+_QUEUE, _TYPE, _PAYLOAD_VERSION, _PRIORITY, _SCHEDULED_AT, _LIMITS = 3, 2, 5, 11, 17, 27  # of a claimed row
 
 
 class Trail:
@@ -61,7 +61,8 @@ class Trail:
             self.front_at = 0.0
             return
         self.front_at = monotonic() + min(LONGEST_REST, REST * took)
-        worst = rows[-1][_PRIORITY] if full else LAST + 1
+        in_turn = _in_turn(rows)
+        worst = (in_turn[-1][_PRIORITY] if in_turn else FIRST) if full else LAST + 1
         come_to = stamp.to_text(now - MARGIN_MS)
         # Of better priorities than the worst that was taken, nothing was left.
         self._marks = {(*lane, priority): come_to for lane in self.lanes for priority in range(FIRST, worst)}
@@ -84,7 +85,15 @@ class Trail:
         return read - before if read >= before else read
 
     def _mark(self, rows: list[tuple[Any, ...]]) -> None:
-        last = {(row[_QUEUE], row[_TYPE], row[_PAYLOAD_VERSION], row[_PRIORITY]): row[_SCHEDULED_AT] for row in rows}
+        last = {
+            (row[_QUEUE], row[_TYPE], row[_PAYLOAD_VERSION], row[_PRIORITY]): row[_SCHEDULED_AT]
+            for row in _in_turn(rows)
+        }
         for where, at in last.items():
             mark = stamp.to_text(stamp.from_text(at) - MARGIN_MS)
             self._marks[where] = max(mark, self._marks.get(where, mark))
+
+
+def _in_turn(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Those that tell how far a claim has come: jobs with limits may be found by their units, past others that wait."""
+    return [row for row in rows if row[_LIMITS] is None]

@@ -31,6 +31,7 @@ taken as materialized (
         where j.status = 'queued' and j.held = 0
             and j.queue = w.queue and j.type = w.type and j.payload_version = w.payload_version
             and j.priority = w.priority and j.scheduled_at >= w.since and j.scheduled_at <= :now::timestamptz
+            and j.ctid <> all (array (select place from let_in))
         order by j.scheduled_at, j.id
         limit (select :limit::bigint)
         for update skip locked
@@ -41,7 +42,7 @@ taken as materialized (
 update job_queue as j set
     status = 'in_progress', lease_owner = :owner, lease_until = :until::timestamptz, lease_token = lease_token + 1,
     attempts = attempts + 1, started_at = :now::timestamptz, updated_at = :now::timestamptz, version = version + 1
-where j.ctid = any (array (select place from let_in union select place from taken))
+where j.ctid = any (array (select place from let_in union all select place from taken))
 returning
     j.id, j.lease_token, j.type, j.queue, j.payload, j.payload_version, j.attempts, j.max_retries, j.failed, j.crashed,
     j.interrupted, j.priority, j.tenant, j.group_key, j.context, j.timeout_ms, j.created_at, j.scheduled_at, j.lease_owner,
